@@ -1,3 +1,4 @@
+import { LINES_PLACES } from '../api/body/lines.ts'
 import { SENDING_PLACES } from '../api/body/upload.ts'
 import { DISCARDED_BYTES } from '../api/http/failure.ts'
 import {
@@ -187,6 +188,7 @@ export const PLACES: readonly Places[] = [
   { what: 'CSV and journal files of the office pages', gate: FILE_PLACES },
   { what: 'tests of webhooks', gate: TEST_PLACES },
   { what: 'statement PDFs on their way', gate: SENDING_PLACES },
+  { what: 'bodies of lines', gate: LINES_PLACES },
   { what: 'requests that wait for an event', gate: longPollPlaces(DEFAULTS) },
   { what: 'sign-ins of an address', gate: SIGN_IN_PLACES },
   { what: 'passwords that are checked', gate: PASSWORD_PLACES, atOnce: 'half the cores' },

@@ -85,18 +85,19 @@ describe('npm start', { timeout: within(90_000) }, () => {
     const origin = await listening(first)
     expect(first.output()).toContain('partner@example.com')
     const token = await tokenFrom(origin)
+    // Beside the customer of the demonstration data.
     await customers(origin, token, { externalId: 'asha' })
     first.child.kill('SIGINT')
     expect(await first.ended).toBe(0)
 
     const second = start({ PORT: '0' })
-    expect(await customers(await listening(second), token)).toMatchObject({ total: 1 })
+    expect(await customers(await listening(second), token)).toMatchObject({ total: 2 })
     second.child.kill('SIGKILL')
     expect(await second.ended).toBe('SIGKILL')
 
     const third = start({ PORT: '0' })
     const again = await listening(third)
-    expect(await customers(again, token)).toMatchObject({ total: 1 })
+    expect(await customers(again, token)).toMatchObject({ total: 2 })
 
     // While it runs: another on the same data, and another on the same port.
     const fourth = start({ PORT: '0' })

@@ -1,3 +1,4 @@
+import { LINES_TYPE } from '../../src/api/body/lines.ts'
 import { operationsOf, shownIn } from './document.ts'
 import type { Answer, Call, TestService } from './service.ts'
 import { showing } from './upload.ts'
@@ -35,6 +36,7 @@ export interface Prefilled {
   readonly path: string
   readonly body: unknown
   readonly isUpload: boolean
+  readonly isLines: boolean
   readonly forOperators: boolean
   readonly operation: Operation
 }
@@ -69,6 +71,7 @@ export const prefilledOf = (document: Document): Prefilled[] =>
       path: filled + queryOf(operation),
       body: media && shownIn(document, media)[0],
       isUpload: type === 'multipart/form-data',
+      isLines: type === LINES_TYPE,
       forOperators: 'x-required-role' in operation,
       operation,
     }
@@ -77,11 +80,12 @@ export const prefilledOf = (document: Document): Prefilled[] =>
 /** Sends what the reference fills in; a file is `statement`, which a person chooses. */
 export function sendPrefilled(
   service: TestService,
-  { method, path, body, isUpload, forOperators }: Prefilled,
+  { method, path, body, isUpload, isLines, forOperators }: Prefilled,
   { host, statement, headers = {} }: Pick<Call, 'host' | 'headers'> & { readonly statement?: Buffer } = {},
 ): Promise<Answer> {
   const { statement: _, ...fields } = (body ?? {}) as Record<string, string>
-  const content = isUpload ? showing(statement!, fields) : body === undefined ? {} : { body }
+  const lines = { raw: JSON.stringify(body), headers: { 'content-type': LINES_TYPE } }
+  const content = isUpload ? showing(statement!, fields) : isLines ? lines : body === undefined ? {} : { body }
   const call: Call = {
     ...content,
     ...(host !== undefined && { host }),

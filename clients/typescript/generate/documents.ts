@@ -8,6 +8,9 @@ import { noListener } from '../../../src/services/listener.ts'
 /** The styles that have a document, each with its host in the settings that nobody has changed. */
 const HOSTS = { partner: 'api.localhost', record: 'records.localhost', auth: 'auth.localhost' } as const
 
+/** The type of a body of lines, each of which is a request of its own; and of its answer. */
+export const LINES_TYPE = 'application/x-ndjson'
+
 export type StyleName = keyof typeof HOSTS
 
 /** An OpenAPI document, as far as the generator reads it itself. */

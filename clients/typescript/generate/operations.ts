@@ -1,5 +1,5 @@
 import type { ClientBuilder, ClientGeneratorsBuilder, GeneratorVerbOptions } from 'orval'
-import type { Operation, StyleName } from './documents.ts'
+import { LINES_TYPE, type Operation, type StyleName } from './documents.ts'
 import type { Shapes } from './shapes.ts'
 
 const INDENT = '  '
@@ -31,11 +31,15 @@ export function operationsOf(style: StyleName, shapes: Shapes): ClientGenerators
 function functionOf(verb: GeneratorVerbOptions, shapes: Shapes): string {
   const operation = verb.originalOperation as unknown as Operation
   const { params, body, queryParams, response } = verb
+  const isLines = body.contentType === LINES_TYPE
   const page = isList(operation)
-  const answer = [...new Set(response.definition.success.split(' | '))].join(' | ')
+  const one = [...new Set(response.definition.success.split(' | '))].join(' | ')
+  const answer = isLines ? `${one}[]` : one
   const taken = [
     ...params.map(({ name, definition }) => definition || `${name}: string`),
-    ...(body.definition ? [`body${body.isOptional ? '?' : ''}: ${body.definition}`] : []),
+    ...(body.definition
+      ? [`body${body.isOptional ? '?' : ''}: ${isLines ? `readonly ${body.definition}[]` : body.definition}`]
+      : []),
     ...(queryParams ? [`query${queryParams.isOptional ? '?' : ''}: ${queryParams.schema.name}`] : []),
     'call?: Call',
   ]
@@ -46,7 +50,7 @@ function functionOf(verb: GeneratorVerbOptions, shapes: Shapes): string {
     `path: ${isPlain ? `'${route}'` : `at\`${route}\``}`,
     ...(body.definition ? ['body'] : []),
     ...(body.contentType === 'multipart/form-data' ? ['form: true'] : []),
-    ...(isText(operation) ? ['text: true'] : []),
+    ...(isLines ? ['lines: true'] : isText(operation) ? ['text: true'] : []),
     ...(queryParams ? ['query'] : []),
     ...(takesKey(operation) ? ['keyed: true'] : []),
     ...signedBy(operation),

@@ -1,4 +1,4 @@
-import type { Document, Operation, Schema } from './documents.ts'
+import { type Document, LINES_TYPE, type Operation, type Schema } from './documents.ts'
 
 /** The value of a shape that stands for an int64. */
 const INT64 = '1'
@@ -45,7 +45,8 @@ export function shapesOf({ components, paths }: Document, exported: readonly str
   }
 
   const constantOf = ({ operationId, responses }: Operation) => {
-    const schema = responses['200']?.content?.['application/json']?.schema
+    const content = responses['200']?.content
+    const schema = (content?.['application/json'] ?? content?.[LINES_TYPE])?.schema
     return schema && ofSchema(operationId, schema)
   }
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) constantOf(operation)

@@ -21,12 +21,12 @@ export interface Prepared {
  * @throws TypeError for a path, a header or a body that cannot be sent
  */
 export function prepare(base: string, operation: Operation, call: Call, key: string | undefined): Prepared {
-  const { method, path, query, body, form } = operation
+  const { method, path, query, body, form, lines } = operation
   const headers = new Headers(call.headers)
   if (key !== undefined) headers.set('idempotency-key', key)
-  const sent = body === undefined ? undefined : form ? formOf(body) : writeJson(body)
+  const sent = body === undefined ? undefined : form ? formOf(body) : lines ? linesOf(body) : writeJson(body)
   // A form brings its own content type, with its boundary.
-  if (typeof sent === 'string') headers.set('content-type', 'application/json')
+  if (typeof sent === 'string') headers.set('content-type', lines ? 'application/x-ndjson' : 'application/json')
   const route = typeof path === 'function' ? path() : path
   return { method, url: base.replace(/\/+$/, '') + route + queryOf(query), headers, body: sent }
 }
@@ -37,6 +37,8 @@ function queryOf(query: object | undefined): string {
     if (value !== undefined && value !== null) text.append(name, String(value))
   return text.size === 0 ? '' : `?${text}`
 }
+
+const linesOf = (body: unknown): string => (body as readonly unknown[]).map((line) => `${writeJson(line)}\n`).join('')
 
 function formOf(body: unknown): FormData {
   const form = new FormData()

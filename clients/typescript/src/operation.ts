@@ -12,6 +12,8 @@ export interface Operation {
   readonly body?: unknown
   /** The body is sent as `multipart/form-data`. */
   readonly form?: true
+  /** The body is a list, sent as lines of JSON, each of which is carried out once; the answer is a list, too. */
+  readonly lines?: true
   /** The answer is no JSON. */
   readonly text?: true
   /** The service takes an `Idempotency-Key` and carries the request out once. */

@@ -98,10 +98,17 @@ async function attemptOnce(sending: Sending, operation: Operation, { request, ..
 }
 
 /** Returns what an answer says. A text where JSON is expected comes from another server, such as a proxy. */
-function readAnswer(answer: Answer, { method, shape, text }: Operation): Outcome {
+function readAnswer(answer: Answer, { method, shape, text, lines }: Operation): Outcome {
   if (text) return { value: answer.text }
   if (answer.status === 204) return { value: undefined }
   try {
+    if (lines)
+      return {
+        value: answer.text
+          .trimEnd()
+          .split('\n')
+          .map((line) => parseJson(line, shape)),
+      }
     return { value: parseJson(answer.text, shape) }
   } catch (cause) {
     return { error: unexpected(answer, cause), unsure: method !== 'GET' }
@@ -130,13 +137,13 @@ async function tokenOf(
 }
 
 /** Returns whether an operation may be sent again after an error. A refusal for too many requests comes before the work. */
-function mayRepeat({ method, keyed }: Operation, error: MkopoError): boolean {
+function mayRepeat({ method, keyed, lines }: Operation, error: MkopoError): boolean {
   if (error.status === 429) return true
   const { code, status } = error
   const isLost = code === 'unreachable' || (code === 'unexpected_answer' && status < 300)
   // A gateway says by 502 and 504 that the service behind it gave no answer.
   const isWorthIt = isLost || code === 'aborted' || [502, 503, 504].includes(status)
-  return isWorthIt && (keyed === true || method !== 'POST')
+  return isWorthIt && (keyed === true || lines === true || method !== 'POST')
 }
 
 /**

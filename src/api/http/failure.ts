@@ -108,7 +108,13 @@ export const STATUSES: Readonly<Record<ErrorCode, number>> = {
   unavailable: 503,
 }
 
-/** Answers with the body of the style. Errors of the service are logged in full; a refusal is logged with its request. */
+/** Logs an error of the service in full; a refusal is logged with its request. */
+export function logFailure({ code }: Failure, error: unknown, { log }: Pick<FastifyRequest, 'log'>): void {
+  if (code === 'internal') log.error({ err: error }, 'failed')
+  else if (code === 'unavailable') log.warn({ err: error }, 'unavailable')
+}
+
+/** Answers with the body of the style. */
 export function sendFailure(
   style: Style,
   failure: Failure,
@@ -117,8 +123,7 @@ export function sendFailure(
   reply: FastifyReply,
 ) {
   const { code, retryAfter } = failure
-  if (code === 'internal') request.log.error({ err: error }, 'failed')
-  else if (code === 'unavailable') request.log.warn({ err: error }, 'unavailable')
+  logFailure(failure, error, request)
   request.failure = failure
   discardBody(request, reply, code)
   keepOutOfCaches(reply)

@@ -9,10 +9,17 @@ import { validatorCompiler } from '../body/validation.ts'
 import { addDocument } from '../openapi/openapi.ts'
 import { hintOf, prefixOf, type Style } from '../style.ts'
 import { requireRoles } from './bearer.ts'
-import { MALFORMED_URL, sendFailure, toFailure } from './failure.ts'
+import { logFailure, MALFORMED_URL, STATUSES, sendFailure, toFailure } from './failure.ts'
 import { chooseStyle, Paths, type Trust } from './hosts.ts'
 import { toCaller } from './request.ts'
 import { addHealth, addHome, healthSchema, type Readiness } from './withoutToken.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Returns the status and the body by which the style refuses a part of a request, and logs an error of the service. */
+    answerTo(error: unknown, request: FastifyRequest): { readonly status: number; readonly body: object }
+  }
+}
 
 const NO_QUERY = z.strictObject({})
 
@@ -119,6 +126,12 @@ function speak(scope: FastifyInstance, style: Style, { unavailable, config, pref
     const hint = hintOf(style, config, (request.routeOptions.url ?? '').slice(prefix.length))
     return toFailure(error, { faultNames: style.faultNames, requestId: toCaller(request.id), unavailable, hint })
   }
+
+  scope.decorate('answerTo', (error: unknown, request: FastifyRequest) => {
+    const failure = fail(error, request)
+    logFailure(failure, error, request)
+    return { status: STATUSES[failure.code], body: style.failureBody(failure) }
+  })
 
   const answerWithoutRoute = (request: FastifyRequest, reply: FastifyReply) => {
     const methods = allowedOn(request, paths)

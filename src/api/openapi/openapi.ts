@@ -143,7 +143,7 @@ const factsOf = ({ body }: FastifySchema, route: FastifyContextConfig, methods: 
 })
 
 const takesKey = (route: FastifyContextConfig, methods: readonly string[]): boolean =>
-  methods.includes('POST') && !route.changesNothing
+  methods.includes('POST') && !route.changesNothing && !route.takesLines
 
 /** Returns the headers that an operation reads. */
 function headersOf({ requestHeaders = {} }: Style, withKey: boolean) {

@@ -1,4 +1,6 @@
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { invariant } from '../../domain/errors.ts'
 import { type EntryType, isCustomerRepayment } from '../../domain/loan/entry.ts'
 import type { Mismatch } from '../../domain/loan/loan.ts'
 import type { Deps } from '../../services/deps.ts'
@@ -17,6 +19,8 @@ import {
   reverseTransaction,
   type TransactionNow,
 } from '../../services/loans/transactions.ts'
+import { InvalidRequest } from '../body/json.ts'
+import { acceptLines, answerLines, LINES_REFUSED, LINES_TYPE, linesAnswer, MOST_LINES } from '../body/lines.ts'
 import { markMismatched, markReplayed } from '../http/idempotency.ts'
 import { changedSince, endOfBound, listQuery, queryInstant, queryWords, rangeOf, startOfBound } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
@@ -30,6 +34,8 @@ import { LOAN_ADDRESSES, named, pageOf, toPage } from './registry.ts'
 import {
   adjustTransactionRequest,
   entryTypesOf,
+  repaymentLine,
+  repaymentLineAnswer,
   reverseTransactionRequest,
   TRANSACTION_TYPES,
   toPosting,
@@ -59,7 +65,61 @@ export function transactionRoutes(app: StyleApp, deps: Deps): void {
     addAdjustment(app, deps, address)
     addReversal(app, deps, address)
   }
+  addBatch(app, deps)
   chargeRoutes(app, deps)
+}
+
+/** Adds the batch of repayments, each line of which is a repayment as `POST …/repayments` takes it. */
+function addBatch(app: StyleApp, deps: Deps): void {
+  app.register(async (scope) => {
+    const lines = scope.withTypeProvider<ZodTypeProvider>()
+    acceptLines(lines)
+    lines.post(
+      '/v1/repayments/batch',
+      {
+        config: {
+          takesLines: true,
+          explained: LINES_REFUSED,
+        },
+        schema: {
+          tags,
+          operationId: 'postRepayments',
+          summary: 'Post many repayments',
+          description: `A body of lines, each the JSON of one repayment of one loan; at most ${MOST_LINES}. The answer has a line for each, in their order, with the \`status\` that the repayment alone would have had, and \`repayment\` or the members of a refusal. A line that is refused stops no other. When the connection breaks, send the file again: what was posted is answered again.`,
+          consumes: [LINES_TYPE],
+          body: repaymentLine,
+          response: { 200: linesAnswer(repaymentLineAnswer) },
+        },
+      },
+      async (request, reply) =>
+        answerLines(request, reply, repaymentLine, async ({ loanId, loanExternalId, ...body }) => {
+          const ref = loanOfLine(loanId, loanExternalId)
+          const posted = await postTransaction(deps, request.caller, ref, toPosting('Repayment', body))
+          invariant('entry' in posted, 'a repayment waits for nobody')
+          return toLineAnswer(posted)
+        }) as never,
+    )
+  })
+}
+
+/** Returns the loan that a line of a batch names. @throws InvalidRequest where it names none, or two */
+function loanOfLine(id: bigint | undefined, externalId: string | undefined): LoanRef {
+  const isOne = (id === undefined) !== (externalId === undefined)
+  if (!isOne) {
+    const message = `${id === undefined ? 'is required' : 'cannot be given together with loanExternalId'}: a line names its loan by loanId or by loanExternalId`
+    throw new InvalidRequest(message, [{ field: 'loanId', message }])
+  }
+  return externalId === undefined ? { id: id! } : { externalId }
+}
+
+/** Builds the members of the answer to a line: the repayment, and where it was posted before, in what the line differs. */
+function toLineAnswer(posted: TransactionNow) {
+  const { replayed } = posted
+  return {
+    repayment: toTransaction(posted),
+    ...(replayed && { replayed: true }),
+    ...(replayed && replayed.length > 0 && { mismatch: replayed.map((name) => MEMBERS[name]) }),
+  }
 }
 
 /** The types whose posting may wait for a second ADMIN. */

@@ -6,8 +6,9 @@ import type { Outcome } from '../../domain/loan/outcomes.ts'
 import { COMPONENTS } from '../../domain/loan/portions.ts'
 import { type Decimal, minorToNumber } from '../../domain/money.ts'
 import { changedAt, type TransactionNow } from '../../services/loans/transactions.ts'
+import { lineMembers } from '../body/lines.ts'
 import { word } from '../openapi/answers.ts'
-import { amount, amountOrZero, instant, localDate, money, note, text } from '../wire.ts'
+import { amount, amountOrZero, instant, loanNumber, localDate, money, note, text } from '../wire.ts'
 import * as examples from './openapi/examples.ts'
 import { named, pageOf } from './registry.ts'
 
@@ -39,6 +40,26 @@ export const postRepaymentRequest = named('PostRepaymentRequest', z.strictObject
     idempotencyKey: examples.repayment.idempotencyKey,
   },
 })
+
+/** A line of a batch of repayments. */
+export const repaymentLine = named(
+  'RepaymentLineRequest',
+  z.strictObject({
+    loanId: loanNumber.optional().describe("The service's number of the loan; or `loanExternalId`."),
+    loanExternalId: text({ max: 100 }).optional().describe('Your own id of the loan.'),
+    ...payment,
+    idempotencyKey: token.describe(
+      'Your own id of the payment. Seen before on this loan: the original transaction is answered and nothing is posted twice.',
+    ),
+  }),
+  {
+    example: {
+      loanExternalId: examples.newLoan.externalId,
+      transactionAmount: examples.repayment.amount,
+      idempotencyKey: examples.repayment.idempotencyKey,
+    },
+  },
+)
 
 export const postRecoveryRequest = named('PostRecoveryRequest', z.strictObject({ ...payment, ...remark }), {
   example: { transactionAmount: examples.recovery.amount, note: examples.recovery.note },
@@ -152,6 +173,20 @@ export const transactionSchema = named(
     updatedAt: instant.describe('The instant of posting or, of a reversed transaction, of the reversal.'),
   }),
   { example: examples.repayment },
+)
+
+/** The answer to a line of a batch. */
+export const repaymentLineAnswer = named(
+  'RepaymentLine',
+  z.object({
+    ...lineMembers,
+    repayment: transactionSchema.optional().describe('Where the status is 200.'),
+    mismatch: z
+      .array(z.string())
+      .optional()
+      .describe('The members in which the line differs from the repayment that was posted before with its key.'),
+  }),
+  { example: { line: 1, status: 200, repayment: examples.repayment } },
 )
 
 export const transactionPage = pageOf('TransactionPage', transactionSchema)

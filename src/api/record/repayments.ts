@@ -1,3 +1,4 @@
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Deps } from '../../services/deps.ts'
 import {
   getRecordRepayment,
@@ -5,12 +6,15 @@ import {
   postRecordRepayment,
   type RecordRepayment,
 } from '../../services/loans/recordRepayments.ts'
+import { acceptLines, answerLines, LINES_REFUSED, LINES_TYPE, linesAnswer, MOST_LINES } from '../body/lines.ts'
 import { rangeOf } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
 import { byId, made, toItem, toList } from './registry.ts'
 import {
   postRepaymentRequest,
+  type RepaymentView,
   repaymentItem,
+  repaymentLineAnswer,
   repaymentList,
   repaymentQuery,
   toRepayment,
@@ -43,6 +47,8 @@ export function repaymentRoutes(app: StyleApp, deps: Deps): void {
     async ({ caller, body }, reply) =>
       toItem(view(made(reply, await postRecordRepayment(deps, caller, body.loan_id, toTold(body))))),
   )
+
+  batchRoute(app, deps, view)
 
   app.get(
     '/v1/repayments',
@@ -77,4 +83,32 @@ export function repaymentRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, params: { id } }) => toItem(view(await getRecordRepayment(deps, caller, id))),
   )
+}
+
+/** Adds the batch of repayments, each line of which is a repayment as `POST /v1/repayments` takes it. */
+function batchRoute(app: StyleApp, deps: Deps, view: (repayment: RecordRepayment) => RepaymentView): void {
+  app.register(async (scope) => {
+    const lines = scope.withTypeProvider<ZodTypeProvider>()
+    acceptLines(lines)
+    lines.post(
+      '/v1/repayments/batch',
+      {
+        config: { takesLines: true, explained: LINES_REFUSED },
+        schema: {
+          tags,
+          operationId: 'postRepayments',
+          summary: 'Post many repayments',
+          description: `A body of lines, each the JSON of one repayment; at most ${MOST_LINES}. The answer has a line for each, in their order: \`line\`, the \`status\` that the repayment alone would have had, and \`item\` or the members of a refusal. A line that is refused stops no other. When the connection breaks, send the file again: what was posted is answered again.`,
+          consumes: [LINES_TYPE],
+          body: postRepaymentRequest,
+          response: { 200: linesAnswer(repaymentLineAnswer) },
+        },
+      },
+      async (request, reply) =>
+        answerLines(request, reply, postRepaymentRequest, async (body) => {
+          const { item, replayed } = await postRecordRepayment(deps, request.caller, body.loan_id, toTold(body))
+          return { ...toItem(view(item)), ...(replayed && { replayed: true }) }
+        }) as never,
+    )
+  })
 }

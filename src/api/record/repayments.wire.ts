@@ -4,6 +4,7 @@ import { minorToNumber } from '../../domain/money.ts'
 import type { RepaymentRequest } from '../../domain/recordStyle/loanRecord.ts'
 import type { RecordRepayment, RepaymentFilter } from '../../services/loans/recordRepayments.ts'
 import { wireInteger } from '../body/json.ts'
+import { lineMembers } from '../body/lines.ts'
 import { changedSince, listQuery, queryBoolean, queryInt64, startOfBound } from '../lists/query.ts'
 import { word } from '../openapi/answers.ts'
 import { amount, instant, localDate, money, note, text } from '../wire.ts'
@@ -64,6 +65,17 @@ export const repaymentSchema = named(
     updated_at: instant,
   }),
   { example: examples.repayment },
+)
+
+/** The answer to a line of a batch. */
+export const repaymentLineAnswer = named(
+  'RepaymentLine',
+  z.object({
+    ...lineMembers,
+    success: z.boolean(),
+    item: repaymentSchema.optional().describe('Where the status is 200.'),
+  }),
+  { example: { line: 1, status: 200, success: true, item: examples.repayment } },
 )
 
 export const repaymentItem = itemOf('RepaymentItem', repaymentSchema)

@@ -97,6 +97,28 @@ describe('a POST', () => {
     expect(new Set(sent.slice(0, 4).map(({ body }) => body)).size).toBe(1)
   })
 
+  it('of lines is a list, whose lines have keys of their own: it is sent again, and answers a list', async () => {
+    const lines = [
+      { line: 1, status: 200, success: true, item: { repayment_id: 9_007_199_254_740_993n } },
+      { line: 2, status: 404, success: false, code: 'not_found' },
+    ]
+    const text = lines.map((line) =>
+      JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? `#${value}#` : value)),
+    )
+    const body = `${text.join('\n')}\n`.replace(/"#(\d+)#"/g, '$1')
+    const { mkopo, sent } = fakeService([broken(), refusal(503, 'unavailable'), new Response(body)])
+    const one = { repayment_id: 1n, loan_id: 1n, amount: 1, collection_date: '2026-01-31' }
+    expect(await mkopo.records.postRepayments([one, { ...one, repayment_id: 2n }])).toEqual(lines)
+    expect(sent).toHaveLength(3)
+    expect(sent[2]!.headers.get('content-type')).toBe('application/x-ndjson')
+    expect(sent[2]!.headers.get('idempotency-key')).toBe(null)
+    expect(String(sent[2]!.body).split('\n')).toEqual([
+      '{"repayment_id":1,"loan_id":1,"amount":1,"collection_date":"2026-01-31"}',
+      '{"repayment_id":2,"loan_id":1,"amount":1,"collection_date":"2026-01-31"}',
+      '',
+    ])
+  })
+
   it('without a key is not sent twice', async () => {
     for (const reaction of [broken(), refusal(503, 'unavailable'), refusal(409, 'aborted')]) {
       const { mkopo, sent } = fakeService([reaction, answer(undefined, 204)])

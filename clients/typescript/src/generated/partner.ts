@@ -1474,6 +1474,30 @@ export interface RejectedPendingActions {
   rejected: string[]
 }
 
+export interface RepaymentLine {
+  line: number
+  status: number
+  replayed?: boolean
+  code?: string
+  message?: string
+  details?: FieldFault[]
+  repayment?: Transaction
+  mismatch?: string[]
+}
+
+export interface RepaymentLineRequest {
+  /** The service's number of the loan. */
+  loanId?: string
+  /** Your own id of the loan. */
+  loanExternalId?: string
+  /** Greater than 0, in the loan's currency. */
+  transactionAmount: number
+  /** The value date: the day it counts from. */
+  transactionDate?: string
+  /** Your own id of the payment. */
+  idempotencyKey: string
+}
+
 export interface RestructureChange {
   newFirstDueDate?: string
   postponeBy?: Holiday
@@ -2563,6 +2587,10 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Read a transaction. */
   getTransactionByLoanExternalId: (externalId: string, transactionId: string, call?: Call): Promise<Transaction> =>
     send<Transaction>({ method: 'GET', path: at`/v1/loans/external/${externalId}/repayments/${transactionId}` }, call),
+
+  /** Post many repayments. */
+  postRepayments: (body: readonly RepaymentLineRequest[], call?: Call): Promise<RepaymentLine[]> =>
+    send<RepaymentLine[]>({ method: 'POST', path: '/v1/repayments/batch', body, lines: true }, call),
 
   /** Make a statement. */
   getStatement: (id: string, query?: GetStatementParams, call?: Call): Promise<LoanStatement> =>

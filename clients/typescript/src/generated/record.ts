@@ -453,6 +453,17 @@ export interface RepaymentItem {
   success: boolean
 }
 
+export interface RepaymentLine {
+  line: number
+  status: number
+  replayed?: boolean
+  code?: string
+  message?: string
+  details?: FieldFault[]
+  success: boolean
+  item?: Repayment
+}
+
 export interface RepaymentList {
   items: Repayment[]
   total?: bigint
@@ -720,6 +731,7 @@ const loanListShape: Shape = { items: loanShape, total: 1 }
 const repaymentShape: Shape = { repayment_id: 1, loan_id: 1 }
 const repaymentItemShape: Shape = { item: repaymentShape }
 const repaymentListShape: Shape = { items: repaymentShape, total: 1 }
+const repaymentLineShape: Shape = { item: repaymentShape }
 const documentBorrowerShape: Shape = { id: 1 }
 const documentLoanShape: Shape = { loan_id: 1 }
 const statementLineShape: Shape = { repayment_id: 1 }
@@ -793,6 +805,13 @@ export const recordOperations = ({ send, list }: Sender) => ({
   /** Read a repayment. */
   getRepayment: (id: bigint, call?: Call): Promise<RepaymentItem> =>
     send<RepaymentItem>({ method: 'GET', path: at`/v1/repayments/${id}`, shape: repaymentItemShape }, call),
+
+  /** Post many repayments. */
+  postRepayments: (body: readonly PostRepaymentRequest[], call?: Call): Promise<RepaymentLine[]> =>
+    send<RepaymentLine[]>(
+      { method: 'POST', path: '/v1/repayments/batch', body, lines: true, shape: repaymentLineShape },
+      call,
+    ),
 
   /** Make a statement. */
   getStatement: (id: bigint, query?: GetStatementParams, call?: Call): Promise<LoanStatementItem> =>

@@ -101,7 +101,7 @@ function authOf({ signIn }: Collection, { auth }: ExampleRequest): readonly stri
 
 function bodyLines(body: RequestBody | undefined): readonly string[] {
   if (body === undefined) return []
-  if (body.kind === 'json') return ['Content-Type: application/json', '', body.text]
+  if (body.kind === 'json') return [`Content-Type: ${body.type}`, '', body.text]
   const fields = body.fields.flatMap(({ name, value, isFile }) => [
     `--${BOUNDARY}`,
     `Content-Disposition: form-data; name="${name}"${isFile ? `; filename="${name}.pdf"` : ''}`,
@@ -156,7 +156,7 @@ function itemOf(collection: Collection, request: ExampleRequest) {
   const host = collection.hostOf(request)
   const header = [
     ...(host === undefined ? [] : [{ key: 'Host', value: host }]),
-    ...(body?.kind === 'json' ? [{ key: 'Content-Type', value: 'application/json' }] : []),
+    ...(body?.kind === 'json' ? [{ key: 'Content-Type', value: body.type }] : []),
   ]
   return {
     name,

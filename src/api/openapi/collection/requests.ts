@@ -1,3 +1,4 @@
+import { LINES_TYPE } from '../../body/lines.ts'
 import type { StoryVariables } from '../../style.ts'
 import { type Document, inPlace, resolved } from '../share.ts'
 
@@ -13,9 +14,9 @@ export interface QueryParameter extends Named {
   readonly isSent: boolean
 }
 
-/** The body of a request: JSON as it is sent, or the fields of a form, of which a file has no value. */
+/** The body of a request: JSON as it is sent, or lines of JSON, or the fields of a form, of which a file has no value. */
 export type RequestBody =
-  | { readonly kind: 'json'; readonly text: string }
+  | { readonly kind: 'json'; readonly type: 'application/json' | typeof LINES_TYPE; readonly text: string }
   | { readonly kind: 'form'; readonly fields: readonly (Named & { readonly isFile: boolean })[] }
 
 /** A variable, and the members that lead to its value in the answer of a request. */
@@ -147,7 +148,8 @@ function bodyOf(document: Document, variables: StoryVariables, { requestBody }: 
   const [[type, media] = []] = Object.entries(requestBody?.content ?? {})
   if (media === undefined) return undefined
   const example = (media.example ?? examplesOf(document, media.schema)[0] ?? {}) as Readonly<Record<string, unknown>>
-  if (type === 'application/json') return { kind: 'json', text: jsonOf(variables, example) }
+  if (type === 'application/json') return { kind: 'json', type, text: jsonOf(variables, example) }
+  if (type === LINES_TYPE) return { kind: 'json', type, text: jsonOf(variables, example).replace(/\n */g, ' ') }
   const { properties = {} } = resolved(document, media.schema) as Schema
   const fields = Object.entries(properties).map(([name, { format, description }]) => {
     const isFile = format === 'binary'

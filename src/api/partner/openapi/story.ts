@@ -13,6 +13,8 @@ type Prefilled = FastifyContextConfig['prefilled'] & {}
 export const ORDER = [
   'postRepayment',
   'postRepaymentByLoanExternalId',
+  // Its line is the first repayment, which is answered again.
+  'postRepayments',
   'getTransaction',
   'getTransactionByLoanExternalId',
   'postRefund',
@@ -52,13 +54,13 @@ const posted = (ordinal: number) => ({ transactionId: transactionId(ordinal) })
 
 const PREFILLED: Readonly<Record<string, Prefilled>> = {
   adjustTransaction: { params: posted(1), body: { transactionAmount: ADJUSTED_AMOUNT } },
-  adjustTransactionByLoanExternalId: { params: posted(7), body: { transactionAmount: 9_000 } },
-  reverseCharge: { params: posted(11) },
-  reverseChargeByLoanExternalId: { params: posted(12) },
-  reverseRestructure: { params: posted(15) },
-  reverseRestructureByLoanExternalId: { params: posted(21) },
-  reverseTransaction: { params: posted(27) },
-  reverseTransactionByLoanExternalId: { params: posted(32) },
+  adjustTransactionByLoanExternalId: { params: posted(8), body: { transactionAmount: 9_000 } },
+  reverseCharge: { params: posted(12) },
+  reverseChargeByLoanExternalId: { params: posted(13) },
+  reverseRestructure: { params: posted(16) },
+  reverseRestructureByLoanExternalId: { params: posted(22) },
+  reverseTransaction: { params: posted(28) },
+  reverseTransactionByLoanExternalId: { params: posted(33) },
 }
 
 /** Returns what the reference fills in for an operation on a transaction of the story: its path, and the body if any. */

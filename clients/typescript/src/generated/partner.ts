@@ -2580,6 +2580,10 @@ export const partnerOperations = ({ send, list }: Sender) => ({
       call,
     ),
 
+  /** Post many repayments. */
+  postRepayments: (body: readonly RepaymentLineRequest[], call?: Call): Promise<RepaymentLine[]> =>
+    send<RepaymentLine[]>({ method: 'POST', path: '/v1/repayments/batch', body, lines: true }, call),
+
   /** Read a transaction. */
   getTransaction: (id: string, transactionId: string, call?: Call): Promise<Transaction> =>
     send<Transaction>({ method: 'GET', path: at`/v1/loans/${id}/repayments/${transactionId}` }, call),
@@ -2587,10 +2591,6 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Read a transaction. */
   getTransactionByLoanExternalId: (externalId: string, transactionId: string, call?: Call): Promise<Transaction> =>
     send<Transaction>({ method: 'GET', path: at`/v1/loans/external/${externalId}/repayments/${transactionId}` }, call),
-
-  /** Post many repayments. */
-  postRepayments: (body: readonly RepaymentLineRequest[], call?: Call): Promise<RepaymentLine[]> =>
-    send<RepaymentLine[]>({ method: 'POST', path: '/v1/repayments/batch', body, lines: true }, call),
 
   /** Make a statement. */
   getStatement: (id: string, query?: GetStatementParams, call?: Call): Promise<LoanStatement> =>

@@ -41,6 +41,7 @@ const LONGEST = [
   'test/standby.test.ts',
   'test/ops/bookCheck.test.ts',
   'test/db/embedded/embedded.test.ts',
+  'test/ops/restructureFaults.test.ts',
   'test/ops/bookCheckFaults.test.ts',
   'test/ops/rotation.test.ts',
   'test/api/limits/unreadAnswers.test.ts',

@@ -49,6 +49,14 @@ export const plusSums = (a: Sums, b: Sums): Sums => ({
   atRisk: a.atRisk.map((amount, place) => amount + b.atRisk[place]!),
 })
 
+/** Returns sums without some of their loans. */
+export const lessSums = (all: Sums, some: Sums): Sums => ({
+  loans: all.loans - some.loans,
+  principal: all.principal - some.principal,
+  provision: all.provision - some.provision,
+  atRisk: all.atRisk.map((amount, place) => amount - some.atRisk[place]!),
+})
+
 /** Returns the sums of one loan. */
 export const sumsOf = ({ principal, provision, daysPastDue }: Position): Sums => ({
   loans: 1,

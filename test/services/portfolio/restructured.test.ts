@@ -57,8 +57,12 @@ beforeAll(async () => {
   service = await startService()
   await at(`${FIRST}T08:00:00+03:00`)
   await post('/v1/customers', { externalId: 'asha' })
+  // Of product 2 all loans are restructured.
   for (const externalId of ['early', 'late', 'plain'])
-    await post('/v1/loans', { customerId: 'asha', productId: 1, principal: PRINCIPAL, externalId })
+    await post('/v1/loans', {
+      ...{ customerId: 'asha', principal: PRINCIPAL, externalId },
+      productId: externalId === 'early' ? 2 : 1,
+    })
   await at('2026-01-20T08:00:00+03:00')
   await restructure('early')
   await at(`${TODAY}T00:00:40+03:00`)
@@ -75,6 +79,11 @@ describe('the portfolio by restructured or not', () => {
       expect(await countsOn(day), day).toEqual([2, 1])
     }
     expect(await countsOn(TODAY)).toEqual([2, 1])
+    const { groups } = await getPortfolioAtRisk(service.deps, caller, { by: ['product', 'restructured'] })
+    expect(groups.map(({ productId, isRestructured, total }) => [productId, isRestructured, total.loans])).toEqual([
+      [1, false, 2],
+      [2, true, 1],
+    ])
   })
 
   it('counts a restructure that is told late from its day on, also on days that were kept before', async () => {

@@ -221,6 +221,7 @@ const hasRaisedAsOf = (terms: HeadTerms, end: End, moment: Instant): boolean =>
   isLeftByTime(terms) || (hasPenaltiesOf(terms, end, moment) && hasInterestOf(terms, end, moment))
 
 function hasInterestOf(terms: HeadTerms, { fold, asOf }: End, moment: Instant): boolean {
+  if (!terms.rules?.afterDue) return true
   const day = dateIn(terms.zone, moment)
   if (moment < asOf) return fold.lastInterestOn === null || fold.lastInterestOn <= day
   const next = nextInterestOn(terms, fold, dateIn(terms.zone, asOf))
@@ -318,8 +319,9 @@ export function comesLast(terms: HeadTerms, end: End, entry: Placed, asOf: Insta
   if (fold.lastPenaltyOn !== null && valueDate <= fold.lastPenaltyOn) return false
   if (fold.lastInterestOn !== null && valueDate < fold.lastInterestOn) return false
   if (!hasRaisedAsOf(terms, end, asOf)) return false
+  if (!MAY_OWE_MORE.has(type)) return true
   const { penalties, interest } = lastDaysAt(terms, asOf)
-  return !MAY_OWE_MORE.has(type) || (valueDate > penalties && valueDate >= interest)
+  return valueDate > penalties && (!terms.rules?.afterDue || valueDate >= interest)
 }
 
 /** Applies one more entry, which comes last of all. @returns the new end of the fold, and what the entry did */

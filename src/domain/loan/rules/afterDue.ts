@@ -32,6 +32,7 @@ export function nextInterestOn(terms: HeadTerms, fold: Penalized, after: LocalDa
 
 /** Returns the moment after another at which interest is raised if nothing happens until then; null: none. */
 export function nextInterestAt(terms: HeadTerms, fold: Penalized, asOf: Instant): Instant | null {
-  const day = nextInterestOn(terms, fold, dateIn(terms.zone, asOf))
+  // Most loans have no such interest: the day is not worked out for them.
+  const day = terms.rules?.afterDue ? nextInterestOn(terms, fold, dateIn(terms.zone, asOf)) : null
   return day === null ? null : startOfDay(day, terms.zone)
 }

@@ -56,6 +56,34 @@ describe('products create with terms', () => {
     expect(out).toMatch(/interest_to_date +200 % +principal, interest, fees, penalty/)
   })
 
+  it('takes a rate per day, days after the due date, and taxes', async () => {
+    const terms = ['--rate-per', 'day', '--days-after-due', '31', '--interest-tax', 'name=Excise duty,percent=20']
+    const { json, code } = await ops([
+      ...['products', 'create', '--name', 'Phone', '--min', '1000', '--max', '100000', '--instalments', '1'],
+      ...['--unit', 'days', '--every', '30', '--rate', '0.3', ...terms],
+      ...['--fee', `${FEE},taxName=VAT,taxPercent=16`, '--json'],
+    ])
+    const interestTax = { name: 'Excise duty', percent: 20 }
+    expect([code, json]).toMatchObject([
+      0,
+      { terms: { ratePer: 'day', daysAfterDue: 31, interestTax, fees: [{ tax: { name: 'VAT', percent: 16 } }] } },
+    ])
+    expect((await service.get(`/v1/loan-products/${json.id}`)).body).toMatchObject({
+      ...{ ratePer: 'day', afterDue: { interest: 'runs_on', maxDays: 31 }, interestTax },
+      fees: [{ name: 'Processing', tax: { name: 'VAT', percent: 16 } }],
+    })
+  })
+
+  it.each([
+    [['--days-after-due', '31'], '--days-after-due: must be none where --rate-per is period'],
+    [['--interest-tax', 'name=VAT'], 'A tax must have a name and a percentage.'],
+    [['--interest-tax', 'name=VAT,percent=200'], 'percent of --interest-tax: must be above 0 to 100 percent'],
+    [['--fee', `${FEE},taxName=VAT,taxPercent=0`], 'taxPercent of --fee 1: must be above 0 to 100 percent'],
+  ])('refuses %j in its own words', async (options, message) => {
+    const { code, err } = await create(...options)
+    expect([code > 0, err]).toEqual([true, expect.stringContaining(message)])
+  })
+
   it('shows a penalty that is an amount, and one that --penalty has too', async () => {
     const fixed = await create('--penalty-terms', 'base=fixed,amount=500,every=once,per=instalment', '--json')
     const penalty = { base: 'fixed', amount: '500.00', every: 'once', maxTimes: null, capPercentOfPrincipal: null }

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../package.json' with { type: 'json' }
 import { readConfig } from '../src/app/config.ts'
-import { STATEMENT_LIMITS } from '../src/services/walletStatements/limits.ts'
+import { MOST_READERS, STATEMENT_LIMITS } from '../src/services/walletStatements/limits.ts'
 import { example, filled, instances, read, services } from './support/compose.ts'
 import { asAdmin, asRole, freshDatabase } from './support/database.ts'
 
@@ -83,7 +83,7 @@ describe('docker-compose.yml: what a container may use', () => {
 
   it.each(instances)('%s has room for itself and the statements that are read at once', (name) => {
     const itself = 512 * 1024 ** 2
-    expect(limitOf(name)).toBeGreaterThanOrEqual(itself + STATEMENT_LIMITS.workers * STATEMENT_LIMITS.memory)
+    expect(limitOf(name)).toBeGreaterThanOrEqual(itself + MOST_READERS * STATEMENT_LIMITS.memory)
   })
 })
 

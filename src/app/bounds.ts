@@ -24,7 +24,7 @@ import { longPollPlaces } from '../services/events/longPolls.ts'
 import { HEAVY, HEAVY_PLACES } from '../services/loans/heavyReads.ts'
 import { LONGEST_SEARCH, MOST_FOUND } from '../services/office/search.ts'
 import { PORTFOLIO_PLACES } from '../services/portfolio/portfolioReads.ts'
-import { STATEMENT_LIMITS } from '../services/walletStatements/limits.ts'
+import { STATEMENT_LIMITS, STATEMENT_PLACES } from '../services/walletStatements/limits.ts'
 import { TEST_PLACES } from '../services/webhooks/endpoints.ts'
 import type { GateBounds } from '../toolbox/gate.ts'
 import { BODY_LIMIT } from './app.ts'
@@ -189,6 +189,7 @@ export const PLACES: readonly Places[] = [
   { what: 'tests of webhooks', gate: TEST_PLACES },
   { what: 'statement PDFs on their way', gate: SENDING_PLACES },
   { what: 'bodies of lines', gate: LINES_PLACES },
+  { what: 'statement PDFs that are read', gate: STATEMENT_PLACES, atOnce: 'half the cores, 2 at most' },
   { what: 'requests that wait for an event', gate: longPollPlaces(DEFAULTS) },
   { what: 'sign-ins of an address', gate: SIGN_IN_PLACES },
   { what: 'passwords that are checked', gate: PASSWORD_PLACES, atOnce: 'half the cores' },

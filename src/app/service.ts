@@ -24,6 +24,7 @@ import { cacheOrganizations } from '../services/organizations/organizations.ts'
 import { seedDemo } from '../services/organizations/seedDemo.ts'
 import { createPortfolioReads } from '../services/portfolio/portfolioReads.ts'
 import { openTestClocks } from '../services/testClock/testClocks.ts'
+import { STATEMENT_PLACES } from '../services/walletStatements/limits.ts'
 import { openStatementReader } from '../services/walletStatements/reader.ts'
 import { TEST_PLACES } from '../services/webhooks/endpoints.ts'
 import { createPoster } from '../services/webhooks/poster.ts'
@@ -90,6 +91,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       portfolioReads: createPortfolioReads(),
       gates: {
         pdfs: createGate(PDF_PLACES),
+        statements: createGate(STATEMENT_PLACES),
         files: createGate(FILE_PLACES),
         webhookTests: createGate(TEST_PLACES),
       },

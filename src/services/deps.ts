@@ -56,8 +56,8 @@ export interface Caches {
   readonly heavyReads: HeavyReads
   /** The turns of questions about whole portfolios. */
   readonly portfolioReads: PortfolioReads
-  /** The gates before PDFs, files and tests of webhooks, of which few are made at once. */
-  readonly gates: { readonly pdfs: Gate; readonly files: Gate; readonly webhookTests: Gate }
+  /** The gates before PDFs, statements that are read, files and tests of webhooks, of which few are made at once. */
+  readonly gates: { readonly pdfs: Gate; readonly statements: Gate; readonly files: Gate; readonly webhookTests: Gate }
   /** The key of the codes of documents. */
   readonly documentKey: DocumentKey
   /** Makes the PDFs of documents. */

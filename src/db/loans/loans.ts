@@ -84,6 +84,31 @@ export async function readLoans(db: Queries, keys: readonly LoanKey[]): Promise<
   })
 }
 
+/**
+ * The transactions that wrote the rows of a loan, its customer and its product last. A change of the schedule or the entries
+ * of a loan changes the row of the loan as well.
+ */
+const stampBy = (by: By) => {
+  const { column, type } = KEYS[by]
+  return statement<{ organizationId: number; key: bigint | string }>(
+    `stamp-of-loan-by-${by}`,
+    (p) => `
+    SELECT concat_ws(' ', l.version, l.xmin,
+      (SELECT xmin FROM customer WHERE organization_id = l.organization_id AND id = l.customer_id),
+      (SELECT xmin FROM loan_product WHERE organization_id = l.organization_id AND id = l.product_id)) AS stamp
+    FROM loan l WHERE l.organization_id = ${p('organizationId')} AND l.${column} = ${p('key')}::${type}`,
+  )
+}
+
+const STAMPS_BY = { id: stampBy('id'), externalId: stampBy('externalId') }
+
+/** Reads a text that is another one whenever `readLoans` would read something else; undefined where there is no such loan. */
+export async function readStamp({ pool }: Queries, { organizationId, ref }: LoanKey): Promise<string | undefined> {
+  const ask = STAMPS_BY['id' in ref ? 'id' : 'externalId']
+  const { rows } = await pool.query<{ stamp: string }>(ask({ organizationId, key: nameIn(ref) }))
+  return rows[0]?.stamp
+}
+
 /** The keys by which an entry that is about to be posted would be known from before. */
 export interface DedupeKeys {
   readonly token: readonly string[]

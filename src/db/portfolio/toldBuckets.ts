@@ -242,7 +242,8 @@ export async function findPortfolios({ pool }: { pool: Transaction }): Promise<n
   const { rows } = await pool.query<{ id: number }>({
     name: 'find-portfolios',
     text: `WITH lenders AS (
-        SELECT o.id FROM organization o WHERE EXISTS (SELECT FROM loan l WHERE l.organization_id = o.id)
+        SELECT o.id FROM organization o
+        CROSS JOIN LATERAL (SELECT FROM loan l WHERE l.organization_id = o.id ORDER BY l.id LIMIT 1) AS one
       ), made AS (
         INSERT INTO portfolio_head (organization_id, change_id)
         SELECT id, coalesce((SELECT c.change_id FROM event_chain c WHERE c.organization_id = lenders.id), 0) FROM lenders

@@ -20,6 +20,7 @@ import { fromStored, type Json, toStored } from '../../domain/credit/policyJson.
 import { dateIn } from '../../domain/dates.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
+import { holderOf } from '../../toolbox/gate.ts'
 import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Caches, Core, Deps } from '../deps.ts'
@@ -73,7 +74,9 @@ export async function boostLimit(
   const { policy } = policyInForce(deps, position.policy, currency)
   const { fullName, mobileNumber } = shown
   requireClaim(shown, policy.statement)
-  const figures = await deps.statements.read(shown.file, currency, signal)
+  const figures = await deps.gates.statements.run(holderOf(caller), () =>
+    deps.statements.read(shown.file, currency, signal),
+  )
   const claim = { fullName, mobileNumber, today: dateIn(deps.config.zone, deps.now(caller.organizationId)) }
   checkStatement(figures, claim, policy.statement)
   const print = { hash: statementHash(shown.file), fingerprint: figures.fingerprint }

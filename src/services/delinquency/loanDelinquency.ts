@@ -11,6 +11,8 @@ import {
 } from '../../domain/delinquency/position.ts'
 import { type Span, spansOf } from '../../domain/delinquency/segments.ts'
 import { invalidArgument } from '../../domain/errors.ts'
+import type { LoanState } from '../../domain/loan/replay.ts'
+import { cacheOf } from '../../domain/loan/replayCache.ts'
 import type { LoanTerms } from '../../domain/loan/terms/terms.ts'
 import { termsKnownAt } from '../../domain/loan/terms/versions.ts'
 import type { Caller } from '../access/caller.ts'
@@ -49,13 +51,20 @@ export async function getLoanWithDelinquency(
   caller: Caller,
   ref: LoanRef,
 ): Promise<LoanWithDelinquency> {
-  const [read, { policy }] = await Promise.all([
-    getLoan(deps, caller, ref),
-    findPolicyInForce(deps, caller.organizationId),
-  ])
-  const { loan, state, at } = read
-  const owesNothing = state.totalOutstanding === 0n
-  return { ...read, delinquency: owesNothing ? null : delinquencyNow(loan, policy, at) }
+  const [read, policy] = await Promise.all([getLoan(deps, caller, ref), findPolicyInForce(deps, caller.organizationId)])
+  const owesNothing = read.state.totalOutstanding === 0n
+  return { ...read, delinquency: owesNothing ? null : delinquencyOf(read, policy) }
+}
+
+const known = cacheOf<LoanState, Pick<NamedPolicy, 'version'> & { delinquency: DelinquencyNow | null }>('delinquency')
+
+/** Returns how late a loan is. It is kept with the state of the loan, which holds for no longer than a day, by the policy. */
+function delinquencyOf({ loan, state, at }: LoanRead, { version, policy }: NamedPolicy): DelinquencyNow | null {
+  const before = known.get(state)
+  if (before?.version === version) return before.delinquency
+  const delinquency = delinquencyNow(loan, policy, at)
+  known.set(state, { version, delinquency })
+  return delinquency
 }
 
 /**

@@ -87,7 +87,7 @@ export function portfolioJob(deps: KeeperDeps): Job {
   const tellings = new Map<number, Telling>()
 
   async function keep(organizationId: number, signal: AbortSignal): Promise<Left> {
-    await markStaleDays(deps.db, organizationId, deps.now(organizationId))
+    if (!(await markStaleDays(deps.db, organizationId, deps.now(organizationId)))) return 'more'
     const before = tellings.get(organizationId)
     const told = await tellBuckets(deps, organizationId, before?.next)
     const damaged = before?.damaged ?? told.damaged[0]

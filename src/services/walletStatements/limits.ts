@@ -1,4 +1,6 @@
 import type { Currency } from '../../domain/money.ts'
+import type { GateBounds } from '../../toolbox/gate.ts'
+import { HALF_THE_CORES } from '../cores.ts'
 
 /** The limits of reading one statement. */
 export interface StatementLimits {
@@ -14,9 +16,6 @@ export interface StatementLimits {
    * Resident memory of the process that reads, in bytes: its heap, and the buffers that a heap limit does not count.
    */
   readonly memory: number
-  /** Statements that are read at once, and others that may wait. */
-  readonly workers: number
-  readonly waiting: number
 }
 
 const MIB = 1024 * 1024
@@ -32,8 +31,19 @@ export const STATEMENT_LIMITS: StatementLimits = {
   milliseconds: 10_000,
   patience: 20_000,
   memory: 512 * MIB,
-  workers: 2,
-  waiting: 8,
+}
+
+/** Statements that are read at once at most: each has a process, and the memory of it. */
+export const MOST_READERS = 2
+
+/** The places of statements in a process: half of the cores is left to others, and so is a place for a while after each. */
+export const STATEMENT_PLACES: GateBounds = {
+  atOnce: Math.min(MOST_READERS, HALF_THE_CORES),
+  waiting: { all: 16, ofGroup: 6, ofMember: 4 },
+  waitMs: 30_000,
+  restMs: (tookMs) => Math.min(1_000, 2 * tookMs),
+  refusal: 'too many statements are being read: try again shortly',
+  againSeconds: 5,
 }
 
 /** The task of the process that reads. */

@@ -11,16 +11,16 @@ import { STATEMENT_LIMITS, type StatementLimits, type WorkerTask } from './limit
 import type { StatementFigures } from './parse.ts'
 import type { Reading } from './worker.ts'
 
-/** Reads statements, a few at a time; others wait for their turn. */
+/** Reads statements, each in a process of its own: for one who has a place. */
 export interface StatementReader {
   /**
    * Reads the figures of a statement in a currency. `checkStatement` checks whether they are the customer's.
    * @param signal ends the reading, when the caller disconnects
-   * @throws LendingError `invalid_argument` on `statement`, saying what is wrong with the file; `resource_exhausted`
-   *   when too many wait, `unavailable` when there was no time to read it
+   * @throws LendingError `invalid_argument` on `statement`, saying what is wrong with the file; `unavailable` when there was
+   *   no time to read it, or the service is stopping
    */
   read(bytes: Uint8Array, currency: Currency, signal?: AbortSignal): Promise<StatementFigures>
-  /** Ends the readings under way and refuses those that wait. */
+  /** Ends the readings under way and refuses those to come. */
   close(): void
 }
 
@@ -28,36 +28,12 @@ export interface StatementReader {
 export function openStatementReader(changes: Partial<StatementLimits> = {}): StatementReader {
   const limits = { ...STATEMENT_LIMITS, ...changes }
   const closing = new AbortController()
-  const waiting: (() => void)[] = []
-  let running = 0
-
-  const turn = async (): Promise<void> => {
-    if (running < limits.workers) {
-      running += 1
-      return
-    }
-    if (waiting.length >= limits.waiting)
-      throw new LendingError('resource_exhausted', 'too many statements are being read: try again shortly', [], 5)
-    // A reading that ends hands over its place, so that no other takes it first.
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-  const leave = (): void => {
-    const next = waiting.shift()
-    if (next) next()
-    else running -= 1
-  }
-
   return {
     async read(bytes, currency, signal) {
       requirePdf(bytes, limits)
       const ended = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
-      await turn()
-      try {
-        ended.throwIfAborted()
-        return requireFigures(await readInProcess(bytes, currency, limits, ended), limits)
-      } finally {
-        leave()
-      }
+      ended.throwIfAborted()
+      return requireFigures(await readInProcess(bytes, currency, limits, ended), limits)
     },
     close: () => closing.abort(new LendingError('unavailable', 'the service is stopping', [], 5)),
   }

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { STATEMENT_PLACES } from '../../../src/services/walletStatements/limits.ts'
 import { openStatementReader } from '../../../src/services/walletStatements/reader.ts'
+import { createGate } from '../../../src/toolbox/gate.ts'
 import * as hostile from '../../support/hostilePdf.ts'
 import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -123,6 +125,25 @@ describe('a body that is refused, and nothing is changed', () => {
 
   it('exactly 10 MiB is read', async () => {
     expect(await refusal(showing(Buffer.alloc(10 * MIB)))).toMatchObject({ status: 400, message: /is not a PDF/ })
+  })
+
+  it('429 resource_exhausted: too many statements are read and wait', async () => {
+    const { gates } = service.deps
+    const { statements } = gates
+    const full = createGate({ ...STATEMENT_PLACES, atOnce: 1, waiting: { all: 0, ofGroup: 0 } })
+    const free = full.enter({ group: 'another' })
+    Object.assign(gates, { statements: full })
+    try {
+      expect(await refusal(showing(small))).toMatchObject({
+        status: 429,
+        code: 'resource_exhausted',
+        message: 'too many statements are being read: try again shortly',
+        retry: '5',
+      })
+    } finally {
+      free()
+      Object.assign(gates, { statements })
+    }
   })
 
   it('404 not_found: no such customer; 401 unauthenticated: no token', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
 import { sweepJob } from '../../../src/services/loans/sweep.ts'
+import { portfolioJob } from '../../../src/services/portfolio/keepDays.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 /** The statements of the money path, by name, as the service sends them. */
@@ -69,6 +70,7 @@ beforeAll(async () => {
   await service.get(`/v1/events?after=${feed.next}`)
   service.clock.set('2026-03-05')
   await drain(sweepJob(service.deps))
+  await drain(portfolioJob(service.deps))
 })
 afterAll(() => service.close())
 
@@ -95,6 +97,26 @@ describe('the plans of the money path', () => {
         if (/Seq Scan/.test(plan)) scanned.push(`${name}\n${plan}`)
       }
       expect(scanned).toEqual([])
+    } finally {
+      client.release(true)
+    }
+  })
+
+  it('look at one row of each organization, to find what a job has to do', async () => {
+    const client = await service.deps.db.pool.connect()
+    try {
+      // Where a table is large, the planner may find a join of all its rows cheaper; it must not have the choice.
+      await client.query('SET enable_seqscan = off; SET enable_nestloop = off; SET enable_indexonlyscan = off')
+      for (const [name, table] of [
+        ['find-unsealed', 'audit_entry'],
+        ['find-portfolios', 'loan'],
+      ] as const) {
+        const plan = (await explainGeneric(client, statements.get(name)!, 'TEXT')).join('\n')
+        const scan = new RegExp(
+          `Limit.*\\n.*Index Scan using ${table}_pkey on ${table} .*\\n.*Index Cond: \\(\\(?organization_id = o`,
+        )
+        expect(plan, name).toMatch(scan)
+      }
     } finally {
       client.release(true)
     }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findKeptDay } from '../../../src/db/portfolio/keptDays.ts'
+import { findKeptDay, markStaleDays } from '../../../src/db/portfolio/keptDays.ts'
 import { inSnapshot } from '../../../src/db/postgres/transaction.ts'
 import { addPeriods, dateIn } from '../../../src/domain/dates.ts'
 import { PRESETS } from '../../../src/domain/delinquency/policy.ts'
@@ -11,6 +11,7 @@ import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { portfolioJob } from '../../../src/services/portfolio/keepDays.ts'
 import { readPortfolio } from '../../../src/services/portfolio/portfolio.ts'
 import { readCells } from '../../../src/services/portfolio/positions.ts'
+import { within } from '../../support/patience.ts'
 import { aBasicLoan, aBorrower } from '../../support/recordBodies.ts'
 import { type Records, recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -149,6 +150,50 @@ describe('the kept days of a portfolio', () => {
     await seal()
     await keep()
     expect(await kept('2026-03-13')).toBeUndefined()
+  })
+
+  it('are marked in steps, each of which looks at a bounded number of changes', async () => {
+    await at('2026-03-25T00:00:40+03:00')
+    await keep()
+    const repay = (loan: string, transactionDate: string) =>
+      post(`/v1/loans/external/${loan}/repayments`, { transactionAmount: 10, transactionDate })
+    await repay('l-4', '2026-03-20')
+    await repay('l-5', '2026-03-18')
+    await repay('l-6', '2026-03-22')
+    await seal()
+    const stale = async () => {
+      const { rows } = await service.owner.pool.query<{ day: string }>(
+        'SELECT day FROM portfolio_day WHERE stale_at IS NOT NULL ORDER BY day LIMIT 1',
+      )
+      return rows[0]?.day
+    }
+    const step = async () => [await markStaleDays(service.deps.db, 1, service.deps.now(1), 1), await stale()]
+    expect(await stale()).toBeUndefined()
+    expect(await step()).toEqual([false, '2026-03-20'])
+    expect(await step()).toEqual([false, '2026-03-18'])
+    expect(await step()).toEqual([true, '2026-03-18'])
+  })
+
+  it('are marked without a number of a transaction while the trail is looked through', async () => {
+    await at('2026-03-25T09:00:00+03:00')
+    await post('/v1/loans/external/l-4/repayments', { transactionAmount: 10, transactionDate: '2026-03-24' })
+    await seal()
+    const { pool } = service.owner
+    const client = await pool.connect()
+    await client.query('BEGIN; LOCK TABLE audit_entry')
+    const marking = markStaleDays(service.deps.db, 1, service.deps.now(1))
+    const waiting = async () => {
+      const { rows } = await pool.query<{ number: string | null }>(
+        `SELECT backend_xid::text AS number FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%audit_entry%'`,
+      )
+      return rows
+    }
+    await expect.poll(waiting, { timeout: within(4_000) }).toEqual([{ number: null }])
+    await client.query('ROLLBACK')
+    client.release()
+    expect(await marking).toBe(true)
+    expect(await kept('2026-03-24')).toBeUndefined()
   })
 
   it('are compared with a replay by book check, which names a day that was changed', async () => {

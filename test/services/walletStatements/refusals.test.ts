@@ -97,33 +97,20 @@ describe('a PDF that is no statement we read', () => {
   })
 })
 
-describe('turns', () => {
-  it('past the bounded queue further statements are refused, and may come again', async () => {
-    const pdf = await statementPdf(short())
-    const narrow = openStatementReader({ workers: 1, waiting: 1 })
-    const first = narrow.read(pdf, TZS)
-    const second = narrow.read(pdf, TZS)
-    await expect(narrow.read(pdf, TZS)).rejects.toMatchObject({ code: 'resource_exhausted', retryAfter: 5 })
-    await expect(Promise.all([first, second])).resolves.toHaveLength(2)
-    await expect(narrow.read(pdf, TZS)).resolves.toMatchObject({ months: 2 })
-  })
-
-  it('a caller who goes ends the reading, and the next has its turn', async () => {
-    const pdf = await statementPdf(short())
-    const narrow = openStatementReader({ workers: 1 })
+describe('a reading', () => {
+  it('is ended where its caller goes', async () => {
     const request = new AbortController()
-    const gone = narrow.read(pdf, TZS, request.signal)
-    const next = narrow.read(pdf, TZS)
+    const gone = openStatementReader().read(await statementPdf(short()), TZS, request.signal)
     request.abort(new Error('gone'))
     await expect(gone).rejects.toThrow('gone')
-    await expect(next).resolves.toMatchObject({ months: 2 })
   })
 
-  it('closing ends what is read and refuses what waits', async () => {
+  it('is ended by the close, after which none begins', async () => {
     const pdf = await statementPdf(short())
-    const narrow = openStatementReader({ workers: 1 })
-    const both = [narrow.read(pdf, TZS), narrow.read(pdf, TZS)]
-    narrow.close()
-    for (const reading of both) await expect(reading).rejects.toMatchObject({ code: 'unavailable' })
+    const reader = openStatementReader()
+    const reading = reader.read(pdf, TZS)
+    reader.close()
+    const refused = { status: 'rejected', reason: { code: 'unavailable' } }
+    expect(await Promise.allSettled([reading, reader.read(pdf, TZS)])).toMatchObject([refused, refused])
   })
 })

@@ -1,15 +1,14 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { createGate, type GateBounds, type Holder } from '../../../toolbox/gate.ts'
+import { HALF_THE_CORES } from '../../cores.ts'
 import type { Derivation } from './passwordWorker.ts'
 
 /** The cost of scrypt: 32 MiB and three passes, as the OWASP password storage cheat sheet has for this size. */
 const COST = { N: 2 ** 15, r: 8, p: 3 }
 const KEY_LENGTH = 32
 
-const THREADS = Math.max(1, Math.floor(availableParallelism() / 2))
 const IDLE_MS = 10_000
 
 /**
@@ -17,7 +16,7 @@ const IDLE_MS = 10_000
  * have room to wait of their own: one who guesses fills the room of the others.
  */
 export const PASSWORD_PLACES: GateBounds = {
-  atOnce: THREADS,
+  atOnce: HALF_THE_CORES,
   waiting: { all: 60, ofGroup: 20, ofMember: 10 },
   waitMs: 30_000,
   code: 'unavailable',
@@ -36,7 +35,7 @@ function pool(): Piscina<Derivation, Uint8Array> {
   threads ??= new Piscina({
     filename: fileURLToPath(new URL('./passwordWorker.ts', import.meta.url)),
     minThreads: 0,
-    maxThreads: THREADS,
+    maxThreads: HALF_THE_CORES,
     idleTimeout: IDLE_MS,
     niceIncrement: 10,
   })

@@ -27,13 +27,13 @@ const OF_EVERY_ACCOUNT: Readonly<Record<string, readonly string[]>> = {
     ...['getLoanQuote', 'getOrganization', 'getReceipt', 'getSchedule', 'getSettlementQuote', 'getStatement'],
     ...['getTestClock', 'getTransaction', 'listCharges', 'listCustomers', 'listEvents'],
     ...['listLoanProducts', 'listLoanTransactions', 'listLoans', 'listRepayments', 'listSchedules', 'listTransactions'],
-    ...['postRecovery', 'postRefund', 'postRepayment', 'refundCreditBalance', 'verifyDocument'],
+    ...['postRecovery', 'postRefund', 'postRepayment', 'postRepayments', 'refundCreditBalance', 'verifyDocument'],
     ...['waiveInterest', 'withdrawPendingAction'],
   ],
   record: [
     ...['createBorrower', 'createLoan', 'getBorrower', 'getEvent', 'getLoan'],
     ...['getReceipt', 'getRepayment', 'getStatement', 'listBorrowers', 'listEvents'],
-    ...['listLoans', 'listRepayments', 'postRepayment', 'updateBorrower', 'updateLoan'],
+    ...['listLoans', 'listRepayments', 'postRepayment', 'postRepayments', 'updateBorrower', 'updateLoan'],
     ...['verifyDocument'],
   ],
 }

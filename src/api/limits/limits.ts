@@ -245,6 +245,11 @@ function boundBodies(app: FastifyInstance): void {
     const bytes = bytesOf(request)
     if (bytes === 0 || reply.raw.destroyed) return done()
     const key = keyOf(request)
+    // What is refused to one caller takes nothing from the others.
+    if (callers.add(key, bytes) > BODY_BYTES.caller) {
+      callers.add(key, -bytes)
+      throw new LendingError('resource_exhausted', 'too many request bodies are on their way', [], AGAIN_SECONDS)
+    }
     const arrived = () => {
       if (request.arrived === undefined) return
       request.arrived = undefined
@@ -254,9 +259,6 @@ function boundBodies(app: FastifyInstance): void {
     request.arrived = arrived
     whenClosed(request, reply, arrived)
     all += bytes
-    const held = callers.add(key, bytes)
-    if (held > BODY_BYTES.caller)
-      throw new LendingError('resource_exhausted', 'too many request bodies are on their way', [], AGAIN_SECONDS)
     if (all > BODY_BYTES.all) throw new LendingError('unavailable', 'the service is busy; try again', [], AGAIN_SECONDS)
     done()
   })

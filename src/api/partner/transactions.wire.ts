@@ -186,7 +186,7 @@ export const repaymentLineAnswer = named(
       .optional()
       .describe('The members in which the line differs from the repayment that was posted before with its key.'),
   }),
-  { example: { line: 1, status: 200, repayment: examples.repayment } },
+  { example: { line: 1, status: 200, repayment: examples.repayment, replayed: true } },
 )
 
 export const transactionPage = pageOf('TransactionPage', transactionSchema)

@@ -22,7 +22,7 @@ export const approved = {
   state: 'approved' as const,
   decidedAt: '2026-06-01T10:15:00.000+03:00',
   decidedBy: 3,
-  postedTransactionId: transactionId(20),
+  postedTransactionId: transactionId(21),
 }
 
 export const reason = { reason: 'The customer has begun to pay again' }

@@ -3,7 +3,7 @@ import { newLoan, posted, product } from '../openapi/examples.ts'
 /** The request for a charge. */
 export const newCharge = { name: 'Collection visit', amount: 1_500, kind: 'fee' as const }
 
-export const charge = posted(11, 'Fee', '2026-02-20', {
+export const charge = posted(12, 'Fee', '2026-02-20', {
   name: newCharge.name,
   dueDate: '2026-02-20',
   amount: newCharge.amount,

@@ -164,12 +164,12 @@ export const delinquencyNow = { daysPastDue: 0, bucket: 'current', since: newLoa
 
 export const loan = { ...loanSummary, delinquency: delinquencyNow, repaymentHistory: [repayment] }
 
-export const refund = posted(3, 'Refund', '2026-02-12', { ...goodwill, interest: 500, paymentMethod: PAID_BY })
+export const refund = posted(4, 'Refund', '2026-02-12', { ...goodwill, interest: 500, paymentMethod: PAID_BY })
 
-export const waiver = posted(5, 'Waive Interest', '2026-02-12', { ...goodwill, interest: 500 })
+export const waiver = posted(6, 'Waive Interest', '2026-02-12', { ...goodwill, interest: 500 })
 
 /** More than the loan. */
-export const adjusted = posted(7, 'Repayment', '2026-02-10', {
+export const adjusted = posted(8, 'Repayment', '2026-02-10', {
   transactionAt: '2026-02-14T09:30:00.000+03:00',
   createdAt: '2026-02-14T09:30:00.000+03:00',
   updatedAt: '2026-02-14T09:30:00.000+03:00',
@@ -180,7 +180,7 @@ export const adjusted = posted(7, 'Repayment', '2026-02-10', {
   paymentMethod: PAID_BY,
 })
 
-export const paidOut = posted(8, 'Credit Balance Refund', '2026-02-20', {
+export const paidOut = posted(9, 'Credit Balance Refund', '2026-02-20', {
   ...goodwill,
   overpayment: 500,
   paymentMethod: PAID_BY,
@@ -189,7 +189,7 @@ export const paidOut = posted(8, 'Credit Balance Refund', '2026-02-20', {
 const unreachable = { note: 'Unreachable for 90 days' }
 
 /** What was paid out of the overpayment is principal again, once the repayment is adjusted to 9,000. */
-export const chargeOff = posted(27, 'Charge-off', '2026-06-01', {
+export const chargeOff = posted(28, 'Charge-off', '2026-06-01', {
   ...unreachable,
   amount: 102_000,
   interest: 1_000,
@@ -205,7 +205,7 @@ export const reversed = {
   updatedAt: '2026-06-01T09:30:00.000+03:00',
 }
 
-export const recovery = posted(30, 'Repayment', '2026-06-01', {
+export const recovery = posted(31, 'Repayment', '2026-06-01', {
   recovery: true as const,
   paymentMethod: PAID_BY,
   amount: 5_000,
@@ -215,7 +215,7 @@ export const recovery = posted(30, 'Repayment', '2026-06-01', {
 })
 
 /** After 5,000 more were recovered. */
-export const writeOff = posted(32, 'Write-off', '2026-06-01', {
+export const writeOff = posted(33, 'Write-off', '2026-06-01', {
   ...unreachable,
   amount: 92_000,
   principal: 92_000,

@@ -9,7 +9,7 @@ export const newRestructure = {
 }
 
 /** The restructure as a transaction. */
-const entry = posted(15, 'Restructure', '2026-02-20', { amount: 0, note: newRestructure.note })
+const entry = posted(16, 'Restructure', '2026-02-20', { amount: 0, note: newRestructure.note })
 
 /** A restructure of a loan. */
 export const restructure = {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LINES_PLACES, MOST_LINES } from '../../src/api/body/lines.ts'
 import { aBasicLoan, aBorrower, aRepayment } from '../support/recordBodies.ts'
@@ -173,6 +175,30 @@ describe('a batch of repayments', () => {
     expect(refused.length).toBeGreaterThan(0)
     for (const { status, headers } of refused) expect([status, headers['retry-after']]).toEqual([429, '5'])
     expect((await service.get(`/v1/loans/${id}`)).body.totalPaid).toBe(400)
+  })
+
+  it('whose caller hangs up in the middle is done by sending it again: what was posted is answered again', async () => {
+    const id = await lend('batch-6')
+    const file = Array.from({ length: 2_000 }, (_, n) => ({
+      loanId: id,
+      transactionAmount: 1,
+      idempotencyKey: `h-${n}`,
+    }))
+    await service.app.listen({ port: 0, host: '127.0.0.1' })
+    const address = service.app.server.address()
+    const sending = request(`http://127.0.0.1:${typeof address === 'object' ? address!.port : 0}/v1/repayments/batch`, {
+      method: 'POST',
+      headers: { host: 'api.localhost', authorization: `Bearer ${service.tokens.partner}`, 'content-type': LINES },
+    })
+    sending.on('error', () => undefined)
+    sending.end(file.map((line) => JSON.stringify(line)).join('\n'))
+    const [response] = await once(sending, 'response')
+    await once(response, 'data')
+    sending.destroy()
+    const paid = async () => (await service.get(`/v1/loans/${id}`)).body.totalPaid
+    expect(await paid()).toBeLessThan(2_000)
+    await expect.poll(async () => (await send(file)).status).toBe(200)
+    expect(await paid()).toBe(2_000)
   })
 
   it('in the record style has lines as its bodies, whose ids are their tokens', async () => {

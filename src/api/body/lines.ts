@@ -4,11 +4,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import { KEY_HEADER } from '../../services/access/idempotency.ts'
-import { createGate, type GateBounds, holderOf } from '../../toolbox/gate.ts'
-import { whenClosed } from '../http/request.ts'
+import { createGate, type GateBounds } from '../../toolbox/gate.ts'
 import { count } from '../openapi/answers.ts'
 import type { Explained, StyleApp } from '../style.ts'
 import { InvalidRequest, parseJson } from './json.ts'
+import { enterUntilClosed } from './upload.ts'
 import { validatorCompiler } from './validation.ts'
 
 // Bodies of many lines, each a JSON object that is done on its own, and their answers: a line for each, in their order.
@@ -47,7 +47,7 @@ export function acceptLines(app: StyleApp): void {
       throw invalidArgument('idempotencyKey', 'cannot be given here: each line has a key of its own')
     if (!/^application\/x-ndjson\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       throw new LendingError('unsupported_media_type', `the content type must be ${LINES_TYPE}, in UTF-8`)
-    whenClosed(request, reply, places.enter(holderOf(request.caller)))
+    enterUntilClosed(request, reply, places)
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(LINES_TYPE, { parseAs: 'buffer', bodyLimit: MOST_BYTES }, async (_: unknown, body: Buffer) =>

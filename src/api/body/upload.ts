@@ -3,7 +3,7 @@ import multipart, { type MultipartValue } from '@fastify/multipart'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { LendingError } from '../../domain/errors.ts'
-import { createGate, type GateBounds, holderOf } from '../../toolbox/gate.ts'
+import { createGate, type Gate, type GateBounds, holderOf } from '../../toolbox/gate.ts'
 import { whenClosed } from '../http/request.ts'
 import type { StyleApp } from '../style.ts'
 import { InvalidRequest } from './json.ts'
@@ -73,9 +73,7 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
 
   app.addHook('preParsing', async (request, reply) => {
     if (request.method !== 'POST' || request.is404) return
-    // A request that is closed already emits no close event, and would be counted for ever.
-    if (reply.raw.destroyed) throw hungUp()
-    whenClosed(request, reply, sending.enter(holderOf(request.caller)))
+    enterUntilClosed(request, reply, sending)
     if (!/^multipart\/form-data\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       throw new LendingError('unsupported_media_type', 'the content type must be multipart/form-data')
     if (Number(request.headers['content-length'] ?? 0) > bytes + ROOM) throw tooLarge(bytes)
@@ -89,6 +87,13 @@ export function acceptUploads(app: StyleApp, { bytes }: { readonly bytes: number
       throw toRefusal(error, bytes)
     }
   })
+}
+
+/** Takes a place that is free until the request is over. @throws LendingError where none is free, and where the caller has gone */
+export function enterUntilClosed(request: FastifyRequest, reply: FastifyReply, gate: Gate): void {
+  // A request that is closed already emits no close event, and would be counted for ever.
+  if (reply.raw.destroyed) throw hungUp()
+  whenClosed(request, reply, gate.enter(holderOf(request.caller)))
 }
 
 const hungUp = () => new LendingError('aborted', 'the caller did not wait for the answer')

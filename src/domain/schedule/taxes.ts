@@ -13,30 +13,25 @@ export const taxIn = (amount: bigint, tax: Tax | null): bigint => (tax === null 
 /** Returns the tax of a rate in an amount to which it was added. */
 export const taxAtRate = (amount: bigint, rate: Rate): bigint => divideHalfEven(amount * rate, RATE_UNIT + rate)
 
-/**
- * Adds a tax to the interest of each instalment. The tax of the first instalments together is that on their interest together:
- * so the parts add up to the tax on the whole.
- */
+/** Adds a tax to the interest of each instalment. The parts add up to the tax on the whole. */
 export function withInterestTax(cells: readonly Cells[], tax: Tax | null): readonly Cells[] {
   if (tax === null) return cells
-  let [interest, before] = [0n, 0n]
-  return cells.map((cell) => {
-    interest += cell.interest
-    const taxed = taxOn(interest, tax)
-    const part = taxed - before
-    before = taxed
-    return { ...cell, interest: cell.interest + part }
-  })
+  const taxes = partsOf(cells, (interest) => taxOn(interest, tax))
+  return cells.map((cell, index) => ({ ...cell, interest: cell.interest + taxes[index]! }))
 }
 
 /** Returns the tax in the interest of each instalment of a schedule. */
-export function interestTaxesIn(schedule: readonly Pick<Cells, 'interest'>[], tax: Tax | null): bigint[] {
+export const interestTaxesIn = (schedule: readonly Pick<Cells, 'interest'>[], tax: Tax | null): bigint[] =>
+  partsOf(schedule, (interest) => taxIn(interest, tax))
+
+/** Returns what each instalment adds to a figure of the interest from the first one on. */
+function partsOf(lines: readonly Pick<Cells, 'interest'>[], figure: (interest: bigint) => bigint): bigint[] {
   let [interest, before] = [0n, 0n]
-  return schedule.map((line) => {
+  return lines.map((line) => {
     interest += line.interest
-    const taxed = taxIn(interest, tax)
-    const part = taxed - before
-    before = taxed
+    const after = figure(interest)
+    const part = after - before
+    before = after
     return part
   })
 }

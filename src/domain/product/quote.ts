@@ -5,6 +5,7 @@ import { type Instalment, productSchedule } from '../schedule/schedule.ts'
 import { interestTaxesIn, withoutInterestTax } from '../schedule/taxes.ts'
 import type { Product } from './product.ts'
 import { feesDeducted, requireWithinCap } from './product.ts'
+import { isTaxed } from './terms.ts'
 
 /** What a loan would cost; amounts in minor units. */
 export interface Quote {
@@ -35,7 +36,7 @@ interface QuotedTaxes {
 }
 
 function taxesIn({ terms }: Product, principal: bigint, schedule: readonly Instalment[]): QuotedTaxes | null {
-  if (terms === null || (terms.interestTax === null && terms.fees.every(({ tax }) => tax === null))) return null
+  if (terms === null || !isTaxed(terms)) return null
   const { fees, interestTax } = terms
   const cells = withoutInterestTax(schedule, interestTax)
   const ofInterest = interestTaxesIn(schedule, interestTax)

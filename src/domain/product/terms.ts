@@ -136,3 +136,7 @@ export interface ProductTerms {
   /** The highest rate per month that the product's regulator allows; null: none. */
   readonly maxRatePerMonth: Rate | null
 }
+
+/** Returns whether a product has a tax, on its interest or on a fee. */
+export const isTaxed = ({ interestTax, fees }: Pick<ProductTerms, 'interestTax' | 'fees'>): boolean =>
+  interestTax !== null || fees.some(({ tax }) => tax !== null)

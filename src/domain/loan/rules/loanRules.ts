@@ -4,6 +4,7 @@ import {
   type AllocationOrder,
   type Distance,
   type EarlySettlement,
+  isTaxed,
   isUsualOrder,
   type PenaltyBase,
   type PenaltyScope,
@@ -96,32 +97,21 @@ export function rulesOf(product: Product, principal: bigint, schedule: readonly 
   }
 }
 
-function taxesOf(
-  { interestTax, fees }: ProductTerms,
-  principal: bigint,
-  schedule: readonly Instalment[],
-): LoanTaxes | null {
-  if (interestTax === null && fees.every(({ tax }) => tax === null)) return null
+function taxesOf(terms: ProductTerms, principal: bigint, schedule: readonly Instalment[]): LoanTaxes | null {
+  if (!isTaxed(terms)) return null
+  const { interestTax, fees } = terms
   const cells = withoutInterestTax(schedule, interestTax)
   return { interest: interestTax, fees: feeTaxesOf(fees, principal, cells) }
 }
 
-const hasUsualRules = ({
-  fees,
-  penalty,
-  allocation,
-  earlySettlement,
-  totalChargeCap,
-  daysAfterDue,
-  interestTax,
-}: ProductTerms): boolean =>
-  penalty === null &&
-  totalChargeCap === null &&
-  daysAfterDue === null &&
-  interestTax === null &&
-  earlySettlement === 'full_interest' &&
-  isUsualOrder(allocation) &&
-  fees.every(({ treatment, tax }) => treatment === 'added' && tax === null)
+const hasUsualRules = (terms: ProductTerms): boolean =>
+  terms.penalty === null &&
+  terms.totalChargeCap === null &&
+  terms.daysAfterDue === null &&
+  !isTaxed(terms) &&
+  terms.earlySettlement === 'full_interest' &&
+  isUsualOrder(terms.allocation) &&
+  terms.fees.every(({ treatment }) => treatment === 'added')
 
 function penaltyRuleOf(product: Product, terms: PenaltyTerms, principal: bigint): PenaltyRule {
   const { base, value, every, graceDays, maxTimes, capOfPrincipal, per } = terms

@@ -22,6 +22,9 @@ import { createLoanQueues } from '../services/loans/changes/queue.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
 import { cacheOrganizations } from '../services/organizations/organizations.ts'
 import { seedDemo } from '../services/organizations/seedDemo.ts'
+import { cacheChannels } from '../services/payments/channelCache.ts'
+import { openPaymentBox } from '../services/payments/payer.ts'
+import { createPaymentBatches } from '../services/payments/paymentBatches.ts'
 import { createPortfolioReads } from '../services/portfolio/portfolioReads.ts'
 import { openTestClocks } from '../services/testClock/testClocks.ts'
 import { STATEMENT_PLACES } from '../services/walletStatements/limits.ts'
@@ -121,6 +124,9 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       tokenSigner,
       signIn,
       organizations,
+      channels: cacheChannels(db, now),
+      paymentBatches: createPaymentBatches(db),
+      paymentBox: openPaymentBox(secret),
       statements,
       webhookPoster,
     }

@@ -87,6 +87,16 @@ export type FaultRole =
   | 'decimalPlaces'
   | 'loanApplicationId'
   | 'disbursedById'
+  // Payments and their channels.
+  | 'paymentAmount'
+  | 'channelId'
+  | 'adapter'
+  | 'zone'
+  | 'account'
+  | 'allowFrom'
+  | 'confirmAbove'
+  | 'allocations'
+  | `allocations[${number}]${string}`
   // Documents.
   | 'code'
   // Statements of accounts.

@@ -15,7 +15,10 @@ import type { ChainSecret } from './events/seal.ts'
 import type { LoanQueues } from './loans/changes/queue.ts'
 import type { HeavyReads } from './loans/heavyReads.ts'
 import type { Organizations } from './organizations/organizations.ts'
+import type { Channels } from './payments/channelCache.ts'
+import type { PaymentBatches } from './payments/paymentBatches.ts'
 import type { PortfolioReads } from './portfolio/portfolioReads.ts'
+import type { SecretBox } from './secretBox.ts'
 import type { TestClocks } from './testClock/testClocks.ts'
 import type { StatementReader } from './walletStatements/reader.ts'
 import type { Poster } from './webhooks/poster.ts'
@@ -38,6 +41,10 @@ export interface Writing {
   readonly keptHeads: KeptHeads
   /** The key of the chain of changes. */
   readonly chainSecret: ChainSecret
+  /** The statements that payments share which arrive together. */
+  readonly paymentBatches: PaymentBatches
+  /** Encrypts payers, and the messages of providers. */
+  readonly paymentBox: SecretBox
   /** Sends requests to the receivers of webhooks. */
   readonly webhookPoster: Poster
 }
@@ -45,6 +52,7 @@ export interface Writing {
 /** What a process keeps for its answers: what was read lately, keys, gates before heavy work, and its helpers for documents. */
 export interface Caches {
   readonly organizations: Organizations
+  readonly channels: Channels
   /** How far the lists are settled, for walks by cursor. */
   readonly settledPlaces: SettledPlaces
   readonly keys: KeyRing

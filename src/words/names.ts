@@ -1,4 +1,5 @@
 import type { PostingKind } from '../domain/accounting/postingKinds.ts'
+import type { PaymentStatus } from '../domain/payments/payment.ts'
 import { LINE_WORDS } from './documents.ts'
 import type { Words } from './words.ts'
 
@@ -29,7 +30,20 @@ export const POSTING_WORDS = {
   method_changed: ['change of method', 'Mabadiliko ya njia ya hesabu'],
   chart_changed: ['change of the chart', 'Mabadiliko ya orodha ya akaunti'],
   provision: ['provision', 'Tengo la hasara'],
+  payment_received: ['payment received', 'Malipo yaliyopokelewa'],
+  payment_returned: ['payment returned', 'Malipo yaliyorudishwa'],
+  payment_reversed: ['payment reversed', 'Malipo yaliyobatilishwa'],
 } as const satisfies Words<PostingKind>
+
+/** The states of received payments. */
+export const PAYMENT_STATUS_WORDS = {
+  received: ['received', 'yamepokelewa'],
+  allocated: ['allocated', 'yamegawiwa'],
+  partly_allocated: ['partly allocated', 'yamegawiwa kwa sehemu'],
+  unmatched: ['in suspense', 'yanasubiri'],
+  returned: ['paid back', 'yamerudishwa'],
+  reversed: ['taken back', 'yamebatilishwa'],
+} as const satisfies Words<PaymentStatus>
 
 /** The types of accounts of the journal. */
 export const ACCOUNT_WORDS = {

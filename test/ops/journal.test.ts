@@ -68,7 +68,7 @@ describe('mkopo journal', () => {
 
   it('export writes a month for hledger, or as CSV', async () => {
     expect((await ops('journal export 2026-01')).out).toMatch(/^; The journal of 2026-01.*\n(.*\n)+; postings 2\n/)
-    expect((await ops('journal export 2026-01 --format csv')).out).toMatch(/control totals,.*110000\.00,110000\.00\n$/)
+    expect((await ops('journal export 2026-01 --format csv')).out).toMatch(/control totals,.*110000\.00,110000\.00,\n$/)
     const wrong = await ops('journal export january')
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('must be a month, such as 2026-01')])
   })

@@ -78,7 +78,18 @@ export const REMOVED: readonly SealFault[] = TABLES.map((table) => ({
 }))
 
 /** The columns that have to differ between two rows. */
-const UNIQUE = ['email', 'hash', 'external_id', 'fingerprint', 'ordinal', 'arrival', 'token', 'account_no']
+const UNIQUE = [
+  'email',
+  'hash',
+  'external_id',
+  'fingerprint',
+  'ordinal',
+  'arrival',
+  'token',
+  'account_no',
+  'secret_hash',
+  'receipt',
+]
 
 const MADE = /is not in the trail: nothing says that it was/
 const ADDED: Readonly<Record<SealedName, RegExp>> = {
@@ -94,6 +105,9 @@ const ADDED: Readonly<Record<SealedName, RegExp>> = {
   credit_policy: /^credit_policy 2026-07x: is not in the trail/m,
   delinquency_policy: /^delinquency_policy 1001: is not in the trail/m,
   pending_action: /^pending action 1001: is not in the trail/m,
+  payment_channel: /^payment_channel 1001: is not in the trail/m,
+  payment: /^payment \d+: is not in the trail/m,
+  payment_reversal: /^payment_reversal \d+: is not in the trail/m,
   credit_decision: /^credit_decision \d+: is not in the trail/m,
   credit_standing: /^credit_standing \d+: boosts is 1, and the trail has 0 raises/m,
   credit_statement: /^credit_statement \S+x: is not in the trail/m,

@@ -2,6 +2,10 @@ import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { service as serviceAuthor } from '../../src/db/audit/trail.ts'
+import { insertReversals } from '../../src/db/payments/reversals.ts'
+import { drain } from '../../src/services/jobs/job.ts'
+import { paymentsJob } from '../../src/services/payments/paymentsJob.ts'
 import { opsOn } from './ops.ts'
 import { aBorrower } from './recordBodies.ts'
 import type { TestService } from './service.ts'
@@ -46,6 +50,7 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   await makeCredit(service)
   await makePolicies(service)
   await makeCredentials(service)
+  await makePayments(service, post)
   return { plain, entry, reversed, chargedOff }
 }
 
@@ -79,6 +84,29 @@ async function makeRecords(service: TestService, post: (path: string, body: obje
     method: 'Mobile Money',
   }
   await post('/v1/repayments', { ...repayment, collected_by: 'Neema', description: 'First' }, record)
+}
+
+/** Makes channels, and payments on them: allocated, in suspense, returned in part, taken back by the provider. */
+async function makePayments(
+  service: TestService,
+  post: (path: string, body: object, call?: object) => Promise<{ readonly id: string }>,
+): Promise<void> {
+  const operator = { token: service.tokens.operator }
+  const named = { name: 'Wallet', adapter: 'canonical', allowFrom: ['127.0.0.1'], account: '1000', confirmAbove: 5_000 }
+  const { id: channelId } = await post('/v1/payment-channels', { ...named, shortCode: '400200' }, operator)
+  await post(`/v1/payment-channels/${channelId}/rotate-secret`, {}, operator)
+  const { accountNo } = (await service.get('/v1/loans?status=Active')).body.items.at(-1)!
+  const pay = (receipt: string, reference: string) =>
+    post('/v1/payments', { channelId, receipt, amount: 900, reference, payerPhone: '255700000001', payerName: 'Asha' })
+  await pay('allocated', String(Number(accountNo)))
+  await pay('taken back', String(Number(accountNo)))
+  const { id } = await pay('waits', 'nobody')
+  await post(`/v1/payments/${id}/return`, { amount: 100, note: 'A part' }, operator)
+  const at = service.deps.now(1)
+  const reversal = { organizationId: 1, id: 77n, channelId: Number(channelId), receipt: 'back', reverses: 'taken back' }
+  const told = { ...reversal, amount: 90_000n, reversedAt: at, receivedAt: at }
+  await insertReversals(service.deps.db, [{ author: serviceAuthor(1), reversal: told }])
+  await drain(paymentsJob(service.deps))
 }
 
 async function makeCredit(service: TestService): Promise<void> {

@@ -16,6 +16,7 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE SEQUENCE customer_id_seq AS bigint MINVALUE 4000000000000001 START 4000000000000001;
 CREATE SEQUENCE loan_id_seq AS bigint MINVALUE 4000000000000001 START 4000000000000001;
 CREATE SEQUENCE loan_entry_id_seq AS bigint MINVALUE 4000000000000001 START 4000000000000001;
+CREATE SEQUENCE payment_id_seq AS bigint MINVALUE 4000000000000001 START 4000000000000001;
 
 CREATE TABLE organization (
   id          integer PRIMARY KEY,
@@ -114,11 +115,15 @@ CREATE TABLE customer (
   PRIMARY KEY (organization_id, id)
 );
 CREATE UNIQUE INDEX customer_external_id ON customer (organization_id, external_id);
+-- Customers by what a payer may type for an externalId: without spaces and dashes, O as 0 and I as 1.
+CREATE INDEX customer_reference ON customer (organization_id, translate(upper(external_id), 'OI -', '01')) WHERE external_id IS NOT NULL;
 CREATE INDEX customer_arrival ON customer (organization_id, arrival);
 CREATE UNIQUE INDEX customer_account_no ON customer (organization_id, account_no);
 -- Customers of a status in the order in which they came, and customers by their phone number.
 CREATE INDEX customer_status ON customer (organization_id, status, arrival);
 CREATE INDEX customer_phone ON customer (organization_id, phone) WHERE phone IS NOT NULL;
+-- Customers by the last nine digits of their phone number, however it is written: payments name their payer so.
+CREATE INDEX customer_phone_digits ON customer (organization_id, right(regexp_replace(phone, '\D', '', 'g'), 9)) WHERE phone IS NOT NULL;
 -- Customers by the beginning of a name, in lower case: the name that a partner sees of its own customers, and the name
 -- that a record system gave. The order of the characters, not that of a language, is what a prefix needs.
 CREATE INDEX customer_display_name ON customer (organization_id, lower(external_id || ' Customer') text_pattern_ops)
@@ -185,6 +190,8 @@ CREATE TABLE loan (
 -- Room in each page for the changes of its loans: a change that finds room stays in its page, and leaves the indexes alone.
 WITH (fillfactor = 80);
 CREATE UNIQUE INDEX loan_external_id ON loan (organization_id, external_id);
+-- Loans by what a payer may type for an externalId: without spaces and dashes, O as 0 and I as 1.
+CREATE INDEX loan_reference ON loan (organization_id, translate(upper(external_id), 'OI -', '01')) WHERE external_id IS NOT NULL;
 CREATE INDEX loan_customer ON loan (organization_id, customer_id, id);
 CREATE INDEX loan_principal ON loan (organization_id, principal, id);
 CREATE INDEX loan_disbursed_at ON loan (organization_id, disbursed_at, id);
@@ -245,6 +252,8 @@ CREATE TABLE loan_entry (
   due_on          date,
   -- Of a restructure its plan, and of a waiver or a fee that was posted with one which, in the text of the domain.
   restructure     text,
+  -- The received payment from which the entry was allocated. No foreign key, as book check looks for the payment.
+  payment_id      bigint,
   PRIMARY KEY (organization_id, id),
   FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id)
 );
@@ -266,6 +275,8 @@ CREATE INDEX loan_entry_value_date ON loan_entry USING brin (value_date date_min
 -- The loans whose schedule is not the one of their terms. Few loans are restructured, so the index is small.
 CREATE INDEX loan_entry_restructure ON loan_entry (organization_id, loan_id)
   WHERE type = 'Restructure' AND reversed_at IS NULL;
+-- The repayments of a received payment. Most entries have none.
+CREATE INDEX loan_entry_payment ON loan_entry (organization_id, payment_id) WHERE payment_id IS NOT NULL;
 -- Entries by their dedupe token, on one loan or on any.
 CREATE UNIQUE INDEX loan_entry_token ON loan_entry (organization_id, token, loan_id) WHERE token IS NOT NULL;
 -- The single charges that are due on a day: a charge after the last instalment is due with an instalment of its own, which the
@@ -658,6 +669,11 @@ CREATE TABLE posting (
   provision_expense    bigint,
   loan_loss_allowance  bigint,
   tax_payable          bigint,
+  payments_in_suspense bigint,
+  -- The account of the channel of a payment, on which the amount of `cash` is; null: that of the chart.
+  cash_account         text,
+  -- The payment that was received, returned or reversed.
+  payment_id           bigint,
   -- The method by which the loan contributes, and its whole contribution after the posting, in the text of the domain.
   method          text,
   contribution    text,
@@ -667,13 +683,15 @@ CREATE TABLE posting (
     + coalesce(penalties_receivable, 0) + coalesce(unearned_interest, 0) + coalesce(interest_income, 0)
     + coalesce(fee_income, 0) + coalesce(penalty_income, 0) + coalesce(overpayments, 0) + coalesce(waivers, 0)
     + coalesce(write_offs, 0) + coalesce(charge_offs, 0) + coalesce(recoveries, 0) + coalesce(opening_equity, 0)
-    + coalesce(provision_expense, 0) + coalesce(loan_loss_allowance, 0) + coalesce(tax_payable, 0) = 0)
+    + coalesce(provision_expense, 0) + coalesce(loan_loss_allowance, 0) + coalesce(tax_payable, 0)
+    + coalesce(payments_in_suspense, 0) = 0)
 );
 CREATE INDEX posting_loan ON posting (organization_id, loan_id, id) WHERE loan_id IS NOT NULL;
 CREATE INDEX posting_transfer ON posting (organization_id, id) WHERE loan_id IS NULL;
 CREATE INDEX posting_booked ON posting (organization_id, booked_on, id);
 
--- The sums of the postings by the days from which they count, for the trial balance: no posting is read for it.
+-- The sums of the postings by the days from which they count, for the trial balance: no posting is read for it. The slot of an
+-- amount on the account of a channel is `cash:` and the code of the account.
 CREATE TABLE posting_day (
   organization_id integer NOT NULL,
   booked_on       date NOT NULL,
@@ -826,6 +844,117 @@ CREATE TABLE document (
   PRIMARY KEY (organization_id, code)
 );
 
+-- Where payments come in: a wallet or a bank account of the lender.
+CREATE TABLE payment_channel (
+  organization_id integer NOT NULL REFERENCES organization (id),
+  id integer NOT NULL CHECK (id > 0),
+  name text NOT NULL,
+  -- The messages of the provider, by the name of the adapter that reads them.
+  adapter text NOT NULL,
+  short_code text,
+  currency text NOT NULL,
+  -- The zone of the times in the provider's messages.
+  zone text NOT NULL,
+  -- The account of the chart on which the money of the channel is; null: that of `cash`.
+  account text,
+  -- Addresses that may send messages, as CIDR; empty: all.
+  allow_from text[] NOT NULL,
+  auto_allocate boolean NOT NULL,
+  match_phone boolean NOT NULL,
+  -- A notified amount above this waits for the statement: minor units; null: none waits.
+  confirm_above bigint CHECK (confirm_above >= 0),
+  -- SHA-256 of the secret in the path of the messages, and of the one before, in hex digits.
+  secret_hash text NOT NULL,
+  previous_secret_hash text,
+  previous_until timestamptz,
+  disabled_at timestamptz,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id)
+);
+-- A message names its channel by the secret alone.
+CREATE UNIQUE INDEX payment_channel_secret ON payment_channel (secret_hash);
+CREATE INDEX payment_channel_previous ON payment_channel (previous_secret_hash) WHERE previous_secret_hash IS NOT NULL;
+
+-- Money that was received: a fact about a channel, with what has become of it. Amounts in minor units.
+CREATE TABLE payment (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('payment_id_seq'),
+  channel_id integer NOT NULL,
+  -- The provider's number of the payment: with the channel, unique for ever.
+  receipt text NOT NULL,
+  amount bigint NOT NULL CHECK (amount > 0),
+  currency text NOT NULL,
+  paid_at timestamptz NOT NULL,
+  -- The day of `paid_at` in the zone of the channel, not after the day of receipt.
+  value_date date NOT NULL,
+  reference text,
+  -- The phone number and the name of the payer, encrypted.
+  payer text,
+  status text NOT NULL CHECK (status IN ('received', 'allocated', 'partly_allocated', 'unmatched', 'returned', 'reversed')),
+  allocated bigint NOT NULL CHECK (allocated >= 0),
+  returned bigint NOT NULL CHECK (returned >= 0),
+  reversed bigint NOT NULL CHECK (reversed >= 0),
+  -- The number of repayments that were ever allocated from it.
+  parts integer NOT NULL CHECK (parts >= 0),
+  -- Whether it waits for the statement of the provider before it is allocated.
+  unconfirmed boolean NOT NULL,
+  -- Why it is with no loan; null of one that is, or that nobody has decided on.
+  cause text,
+  received_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  version integer NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, channel_id) REFERENCES payment_channel (organization_id, id),
+  CHECK (allocated + returned + reversed <= amount)
+)
+WITH (fillfactor = 80);
+CREATE UNIQUE INDEX payment_receipt ON payment (organization_id, channel_id, receipt);
+-- Payments that nobody has decided on yet.
+CREATE INDEX payment_received ON payment (organization_id, id) WHERE status = 'received' AND NOT unconfirmed;
+-- Money that is with no loan, the oldest first.
+CREATE INDEX payment_suspense ON payment (organization_id, id) WHERE status IN ('received', 'partly_allocated', 'unmatched');
+-- Payments of a channel by the day from which they count, for its position and its reconciliation.
+CREATE INDEX payment_channel_day ON payment (organization_id, channel_id, value_date, id);
+
+-- A message of a provider that takes a payment back. It may come before the payment that it names.
+CREATE TABLE payment_reversal (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('payment_id_seq'),
+  channel_id integer NOT NULL,
+  receipt text NOT NULL,
+  -- The receipt of the payment that is taken back.
+  reverses text NOT NULL,
+  amount bigint NOT NULL CHECK (amount > 0),
+  reversed_at timestamptz NOT NULL,
+  received_at timestamptz NOT NULL,
+  -- The payment, once the reversal was applied to it.
+  payment_id bigint,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, channel_id) REFERENCES payment_channel (organization_id, id)
+);
+CREATE UNIQUE INDEX payment_reversal_receipt ON payment_reversal (organization_id, channel_id, receipt);
+CREATE INDEX payment_reversal_waiting ON payment_reversal (organization_id, channel_id, reverses) WHERE payment_id IS NULL;
+
+-- Messages of providers as they came, encrypted, kept for 90 days.
+CREATE TABLE payment_inbox (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  channel_id integer NOT NULL,
+  received_at timestamptz NOT NULL,
+  -- The method, the headers that the adapter reads, and the body.
+  message text NOT NULL,
+  state text NOT NULL CHECK (state IN ('pending', 'done', 'ignored', 'unreadable')),
+  -- What came of it, in words.
+  outcome text,
+  payment_id bigint,
+  decided_at timestamptz,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, channel_id) REFERENCES payment_channel (organization_id, id)
+);
+CREATE INDEX payment_inbox_pending ON payment_inbox (organization_id, id) WHERE state = 'pending';
+-- Old messages are found by the ranges of their pages.
+CREATE INDEX payment_inbox_received ON payment_inbox USING brin (received_at) WITH (pages_per_range = 32, autosummarize = on);
+
 -- Sign-ins at the office pages. A session is known by the hash of its cookie, and ends with its account.
 CREATE TABLE page_session (
   organization_id integer NOT NULL,
@@ -887,6 +1016,10 @@ BEGIN
   DELETE FROM idempotency_key WHERE organization_id = emptied;
   DELETE FROM pending_action WHERE organization_id = emptied;
   DELETE FROM document WHERE organization_id = emptied;
+  DELETE FROM payment_inbox WHERE organization_id = emptied;
+  DELETE FROM payment_reversal WHERE organization_id = emptied;
+  DELETE FROM payment WHERE organization_id = emptied;
+  DELETE FROM payment_channel WHERE organization_id = emptied;
   DELETE FROM loan_entry WHERE organization_id = emptied;
   DELETE FROM loan_period WHERE organization_id = emptied;
   DELETE FROM loan_earlier_terms WHERE organization_id = emptied;

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { EVENT_TYPES } from '../../domain/events/eventTypes.ts'
 import { type Currency, currencyOf, minorToNumber } from '../../domain/money.ts'
+import { inSuspense, PAYMENT_STATUSES } from '../../domain/payments/payment.ts'
 import { afterEvent, encodeEventCursor } from '../../services/events/eventCursor.ts'
 import { eventIdOf, type ToldEvent } from '../../services/events/toldEvent.ts'
 import type { Organization } from '../../services/organizations/organizations.ts'
@@ -56,6 +57,22 @@ export const DELINQUENCY_MEMBERS = {
   previousBucket: z.string().describe('The bucket that was told before.'),
 }
 
+export const PAYMENT_MEMBERS = {
+  id: z.string().describe("The service's number of the payment."),
+  channelId: z.string(),
+  receipt: z.string().describe("The provider's number of the payment."),
+  status: word('Where its money is', PAYMENT_STATUSES),
+  amount: money.describe('The whole payment, in its own currency.'),
+  currencyCode: z.string(),
+  allocated: money.describe('The part that is with loans.'),
+  returned: money.describe('The part that was paid back.'),
+  reversed: money.describe('The part that the provider has taken back.'),
+  suspense: money.describe('The part that is with no loan, and waits.'),
+  valueDate: z.iso.date().describe('The day from which its repayments count.'),
+  reference: z.string().nullable().describe('As the payer gave it.'),
+  cause: z.string().nullable().describe('Why its money is with no loan.'),
+}
+
 /**
  * Makes the members of what changed, as it was; each event has some of them.
  * @param id the schema of ids of the style
@@ -91,6 +108,7 @@ export interface EventWords {
   readonly credit: Words<typeof CREDIT_MEMBERS>
   readonly accounting: AllWords<typeof ACCOUNTING_MEMBERS>
   readonly delinquency: AllWords<typeof DELINQUENCY_MEMBERS>
+  readonly payment: AllWords<typeof PAYMENT_MEMBERS>
   /** `replacedId` and `replacedAmount` are of the transaction that an adjustment has reversed. */
   readonly previous: Words<ReturnType<typeof previousMembers>> & {
     readonly replacedId: string
@@ -140,6 +158,7 @@ export const eventViewIn =
     const parts = {
       accounting: inWords(accountingOf(event), words.accounting),
       delinquency: inWords(delinquencyOf(event), words.delinquency),
+      payment: inWords(paymentOf(event), words.payment),
       previous: inWords(previousOf(event, currency, toId), words.previous),
     }
     const data = {
@@ -218,13 +237,36 @@ function delinquencyOf({ type, change }: ToldEvent): TrailObject {
   }
 }
 
+/** Returns a payment right after a change, of an event that tells one; nothing for another event. */
+function paymentOf({ payment, change: { entityId } }: ToldEvent): TrailObject {
+  if (!payment) return {}
+  const toAmount = (minor: bigint) => minorToNumber(minor, currencyOf(payment.currency))
+  return {
+    id: entityId,
+    channelId: String(payment.channelId),
+    receipt: payment.receipt,
+    status: payment.status,
+    amount: toAmount(payment.amount),
+    currencyCode: payment.currency,
+    allocated: toAmount(payment.allocated),
+    returned: toAmount(payment.returned),
+    reversed: toAmount(payment.reversed),
+    suspense: toAmount(inSuspense(payment)),
+    valueDate: payment.valueDate,
+    reference: payment.reference,
+    cause: payment.cause,
+  }
+}
+
 const STATES = ['status', 'chargedOffOn', 'disbursedOn', 'dueOn']
 const OF_CUSTOMER = ['activationDate', 'externalId', 'businessName', 'phone', 'region']
 const TOTALS = ['totalOutstanding', 'totalPaid', 'totalOverpaid', 'totalWrittenOff', 'totalRecovered']
 const AMOUNTS = [...TOTALS, 'principal', 'creditLimit']
 
 /** Returns what the change changed, as it was before. */
-function previousOf({ change }: ToldEvent, currency: Currency, toId: EventStyle['toId']): TrailObject {
+function previousOf({ change, payment }: ToldEvent, currency: Currency, toId: EventStyle['toId']): TrailObject {
+  // The event of a payment has all of the payment, by its parts.
+  if (payment) return {}
   const after = trailObject(change.after)
   const before = Object.entries(trailObject(change.before))
   const changed = Object.fromEntries(

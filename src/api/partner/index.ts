@@ -9,6 +9,8 @@ import { getSchedules } from '../../services/loans/restructures.ts'
 import { getTransaction } from '../../services/loans/transactions.ts'
 import { getOrganization } from '../../services/organizations/organizations.ts'
 import { getProduct } from '../../services/organizations/products.ts'
+import { getChannel } from '../../services/payments/channels.ts'
+import { getPayment } from '../../services/payments/payments.ts'
 import { getShownEndpoint } from '../../services/webhooks/endpoints.ts'
 import { partnerHints } from '../body/validation.ts'
 import { requireBearer } from '../http/bearer.ts'
@@ -31,6 +33,10 @@ import { toLoanSummary } from './loans.wire.ts'
 import { CHAPTERS, TAGS, VARIABLES } from './openapi/introduction.ts'
 import { ORDER } from './openapi/story.ts'
 import { organizationRoutes } from './organization/organization.ts'
+import { channelRoutes } from './payments/channels.ts'
+import { toShownChannel } from './payments/channels.wire.ts'
+import { paymentRoutes } from './payments/payments.ts'
+import { toPayment } from './payments/payments.wire.ts'
 import { portfolioRoutes } from './portfolio/portfolio.ts'
 import { productRoutes } from './products/products.ts'
 import { toProduct } from './products/products.wire.ts'
@@ -46,6 +52,7 @@ const FAULT_NAMES: FaultNames = {
   amount: 'transactionAmount',
   valueDate: 'transactionDate',
   chargeAmount: 'amount',
+  paymentAmount: 'amount',
   chargeDueOn: 'dueDate',
   idempotencyKey: KEY_HEADER,
   currency: 'currencyCode',
@@ -72,6 +79,10 @@ const replayResponse =
     // With a number, it was a recovery, whose answer is not known any more.
     if (entity === 'webhook endpoint' && transactionId === null)
       return toShownEndpoint(await getShownEndpoint(deps, caller, entityId), deps.config.zone)
+    if (entity === 'payment') return toPayment(await getPayment(deps, caller, entityId), deps.config.zone)
+    // The address is known to nobody any more: a new secret makes another.
+    if (entity === 'payment channel')
+      return toShownChannel({ channel: await getChannel(deps, caller, entityId), secret: null }, deps.config)
     if (entity === 'pending action')
       return toPendingAction(await findPendingAction(deps, caller, entityId), deps.config.zone)
     if (entity === 'loan product') return toProduct(await getProduct(deps, caller, entityId))
@@ -105,6 +116,8 @@ export const partnerStyle: Style = {
     transactionRoutes(app, deps)
     documentRoutes(app, deps)
     transactionListRoutes(app, deps)
+    paymentRoutes(app, deps)
+    channelRoutes(app, deps)
     policyRoutes(app, deps)
     creditRoutes(app, deps)
     eventRoutes(app, deps)

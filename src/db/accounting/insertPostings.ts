@@ -1,5 +1,5 @@
 import type { PostingKind } from '../../domain/accounting/postingKinds.ts'
-import { SLOTS, type SlotAmounts } from '../../domain/accounting/slots.ts'
+import { SLOTS, type SlotAmounts, summedSlot } from '../../domain/accounting/slots.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { type ColumnTypes, columnValues, tableOf } from '../queries/rows.ts'
@@ -23,6 +23,8 @@ export interface NewPosting {
   readonly contribution: string | null
   /** The versions of the chart between which amounts move; null where none do. */
   readonly moved: { readonly from: number; readonly to: number } | null
+  /** Of a payment: its id, and the account of its channel, null where that is the one of `cash`. */
+  readonly payment?: { readonly id: bigint; readonly account: string | null }
 }
 
 const POSTING: ColumnTypes = {
@@ -41,6 +43,8 @@ const POSTING: ColumnTypes = {
   contribution: 'text',
   moved_from: 'int',
   moved_to: 'int',
+  cash_account: 'text',
+  payment_id: 'bigint',
   ...Object.fromEntries(SLOTS.map((slot) => [slot, 'bigint'])),
 }
 
@@ -76,7 +80,7 @@ export async function insertPostings(
   postings: readonly NewPosting[],
 ): Promise<void> {
   if (postings.length === 0) return
-  const rows = postings.map(({ moved, amounts, ...one }) => [
+  const rows = postings.map(({ moved, amounts, payment, ...one }) => [
     one.id,
     one.sequence,
     one.changeId,
@@ -92,6 +96,8 @@ export async function insertPostings(
     one.contribution,
     moved?.from ?? null,
     moved?.to ?? null,
+    payment?.account ?? null,
+    payment?.id ?? null,
     ...SLOTS.map((slot) => (amounts[slot] === 0n ? null : amounts[slot])),
   ])
   const days = daysOf(postings.filter(({ moved }) => moved === null))
@@ -101,11 +107,11 @@ export async function insertPostings(
 /** Sums postings by day, currency, product and slot. Sorted: two that add to the same rows never wait in a circle. */
 function daysOf(postings: readonly NewPosting[]): unknown[][] {
   const sums = new Map<string, { readonly key: unknown[]; debit: bigint; credit: bigint }>()
-  for (const { bookedOn, valueDate, currency, productId, amounts } of postings)
+  for (const { bookedOn, valueDate, currency, productId, amounts, payment } of postings)
     for (const slot of SLOTS) {
       const amount = amounts[slot]
       if (amount === 0n) continue
-      const key = [bookedOn, valueDate, currency, productId, slot]
+      const key = [bookedOn, valueDate, currency, productId, summedSlot(slot, payment?.account ?? null)]
       const name = key.join(' ')
       const sum = sums.get(name) ?? { key, debit: 0n, credit: 0n }
       if (amount > 0n) sum.debit += amount

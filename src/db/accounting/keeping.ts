@@ -1,6 +1,8 @@
 import type { LocalDate } from '../../domain/dates.ts'
 import { changeFromText } from '../../domain/loan/change/changeFromText.ts'
 import type { StoredChange } from '../../domain/loan/change/changeText.ts'
+import type { PaymentChange } from '../../domain/payments/paymentChange.ts'
+import { PAYMENT, paymentFromText } from '../../domain/payments/paymentText.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { arrayOf } from '../queries/rows.ts'
@@ -61,15 +63,24 @@ export interface UnkeptChange {
   readonly action: string
   /** The change of a loan; undefined for a change of something else, and for a damaged row. */
   readonly loanChange: StoredChange | undefined
+  /** The payment after a change of one; undefined for a change of something else, and for a damaged row. */
+  readonly paymentChange: PaymentChange | undefined
   /** The numbers of the first and the last event of the change; null where no receiver is told. */
   readonly first: bigint | null
   readonly last: bigint | null
 }
 
+/** The texts in which a row of the trail has its change. */
+interface TextsOfChange {
+  readonly change: string | null
+  readonly payment: string | null
+}
+
 const readUnkeptRows = statement<{ organizationId: number; above: bigint; sealedTo: bigint; most: number }>(
   'read-unkept',
   (p) => `
-  SELECT a.id, a.at, a.entity, a.entity_id AS "entityId", a.action, a.change::text AS change, e.first, e.last
+  SELECT a.id, a.at, a.entity, a.entity_id AS "entityId", a.action, a.change::text AS change,
+    CASE a.entity WHEN '${PAYMENT}' THEN a.after::text END AS payment, e.first, e.last
   FROM audit_entry a CROSS JOIN LATERAL (SELECT min(sequence) AS first, max(sequence) AS last FROM event
     WHERE organization_id = a.organization_id AND change_id = a.id) AS e
   WHERE a.organization_id = ${p('organizationId')} AND a.id > ${p('above')} AND a.id <= ${p('sealedTo')}
@@ -82,10 +93,14 @@ export async function readUnkept(
   organizationId: number,
   { above, sealedTo, most }: { readonly above: bigint; readonly sealedTo: bigint; readonly most: number },
 ): Promise<UnkeptChange[]> {
-  const { rows } = await transaction.query<Omit<UnkeptChange, 'loanChange'> & { readonly change: string | null }>(
+  const { rows } = await transaction.query<Omit<UnkeptChange, 'loanChange' | 'paymentChange'> & TextsOfChange>(
     readUnkeptRows({ organizationId, above, sealedTo, most }),
   )
-  return rows.map(({ change, ...row }) => ({ ...row, loanChange: toChange(change) }))
+  return rows.map(({ change, payment, ...row }) => ({
+    ...row,
+    loanChange: toChange(change),
+    paymentChange: paymentFromText(payment),
+  }))
 }
 
 /** A loan as the journal has it. */

@@ -14,22 +14,26 @@ export interface StoredPosting extends Lined {
   /** Null: the posting changes no loan. */
   readonly loanId: bigint | null
   readonly transactionId: bigint | null
+  /** Of a payment that was received, returned or reversed. */
+  readonly paymentId: bigint | null
   readonly kind: PostingKind
   readonly currency: string
   readonly valueDate: LocalDate
   readonly postedAt: Instant
 }
 
-const COLUMNS = `id, sequence, loan_id AS "loanId", transaction_id AS "transactionId", kind, currency,
+const COLUMNS = `id, sequence, loan_id AS "loanId", transaction_id AS "transactionId", payment_id AS "paymentId", cash_account AS "cashAccount", kind, currency,
   value_date AS "valueDate", booked_on AS "bookedOn", posted_at AS "postedAt", moved_from, moved_to, ${SLOTS.join(', ')}`
 
 type Row = StoredAmounts &
   Omit<StoredPosting, 'amounts' | 'move'> & { moved_from: number | null; moved_to: number | null }
 
 const toPosting = ({ moved_from: from, moved_to: to, ...row }: Row): StoredPosting => {
-  const { id, sequence, loanId, transactionId, kind, currency, valueDate, bookedOn, postedAt, ...amounts } = row
+  const { id, sequence, loanId, transactionId, paymentId, kind, currency, cashAccount, ...rest } = row
+  const { valueDate, bookedOn, postedAt, ...amounts } = rest
   const move = from === null || to === null ? null : { from, to }
-  return { id, sequence, loanId, transactionId, kind, currency, valueDate, bookedOn, postedAt, move, amounts }
+  const named = { id, sequence, loanId, transactionId, paymentId, kind, currency, cashAccount }
+  return { ...named, valueDate, bookedOn, postedAt, move, amounts }
 }
 
 /** Booked days, both included, of an organization's postings. */
@@ -53,8 +57,11 @@ export interface IdSpan {
   readonly most: number
 }
 
-/** The slots that a posting has amounts in, as a `SlotMask`. */
-const MASK = SLOTS.map((slot, place) => `CASE WHEN ${slot} IS NULL THEN 0 ELSE ${2 ** place} END`).join(' + ')
+/** The slots that a posting has amounts in, as a `SlotMask`; without money that is on the account of a channel. */
+const MASK = SLOTS.map((slot, place) => {
+  const isLeftOut = slot === 'cash' ? 'cash IS NULL OR cash_account IS NOT NULL' : `${slot} IS NULL`
+  return `CASE WHEN ${isLeftOut} THEN 0 ELSE ${2 ** place} END`
+}).join(' + ')
 
 /** The columns of an `OnAccount` as arrays. */
 interface AccountValues {
@@ -63,18 +70,20 @@ interface AccountValues {
   readonly masks: readonly number[]
   readonly versions: readonly number[]
   readonly versionMasks: readonly number[]
+  readonly code: string
 }
 
-const valuesOf = ({ spans, versions }: OnAccount): AccountValues => ({
+const valuesOf = ({ spans, versions, code }: OnAccount): AccountValues => ({
   starts: spans.map(({ from }) => from),
   ends: spans.map(({ before }) => before),
   masks: spans.map(({ slots }) => slots),
   versions: versions.map(({ version }) => version),
   versionMasks: versions.map(({ slots }) => slots),
+  code,
 })
 
 const hasLineOn = (p: Parameter<AccountValues>) => `
-  CASE WHEN moved_from IS NULL THEN EXISTS (
+  CASE WHEN cash_account = ${p('code')} THEN true WHEN moved_from IS NULL THEN EXISTS (
     SELECT FROM unnest(${p('starts')}::date[], ${p('ends')}::date[], ${p('masks')}::int[]) AS s (start, stop, mask)
     WHERE booked_on >= coalesce(start, booked_on) AND (stop IS NULL OR booked_on < stop) AND (${MASK}) & mask <> 0
   ) ELSE EXISTS (
@@ -96,7 +105,7 @@ const find = (ofLoan: boolean, onAccount: boolean) =>
   )
 
 const FIND = { all: [find(false, false), find(false, true)], ofLoan: [find(true, false), find(true, true)] } as const
-const NO_ACCOUNT: OnAccount = { spans: [], versions: [] }
+const NO_ACCOUNT: OnAccount = { spans: [], versions: [], code: '' }
 
 /** Finds postings in the order of their ids, without those that have no amount. */
 export async function findPostings(

@@ -1,5 +1,5 @@
 import type { StoredAmounts } from '../../domain/accounting/lines.ts'
-import { SLOTS, type Slot } from '../../domain/accounting/slots.ts'
+import { SLOTS, type SummedSlot } from '../../domain/accounting/slots.ts'
 import type { Basis, Posted, SlotSum, Transfer } from '../../domain/accounting/trialBalance.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import type { Queries } from '../queries/statement.ts'
@@ -47,7 +47,7 @@ const FIND_TRANSFERS = { booked: findTransfers('booked'), economic: findTransfer
 
 interface SumRow {
   readonly currency: string
-  readonly slot: Slot
+  readonly slot: SummedSlot
   readonly turn: number
   readonly debit: string
   readonly credit: string
@@ -71,7 +71,7 @@ export async function readPosted(
       return { ...sum, bookedFrom: turns[turn - 1] ?? null, debit: BigInt(debit), credit: BigInt(credit) }
     }),
     transfers: transfers.map(({ currency, bookedOn, moved_from: from, moved_to: to, ...amounts }): Transfer => {
-      return { currency, bookedOn, move: { from, to }, amounts }
+      return { currency, bookedOn, move: { from, to }, amounts, cashAccount: null }
     }),
   }
 }

@@ -1,5 +1,5 @@
 import { type Chart, DEFAULT_CHART } from '../../domain/accounting/chart.ts'
-import { SLOTS, type Slot } from '../../domain/accounting/slots.ts'
+import { SLOTS, type Slot, type SummedSlot } from '../../domain/accounting/slots.ts'
 import { fromStoredChart } from '../../domain/accounting/storedChart.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
@@ -54,7 +54,7 @@ export async function readBookedBefore(
   organizationId: number,
   day: LocalDate,
 ): Promise<BookedBefore[]> {
-  const { rows } = await transaction.query<{ currency: string; productId: number; slot: Slot; amount: string }>({
+  const { rows } = await transaction.query<{ currency: string; productId: number; slot: SummedSlot; amount: string }>({
     name: 'read-booked-before',
     text: `SELECT currency, product_id AS "productId", slot, sum(debit - credit)::text AS amount FROM posting_day
       WHERE organization_id = $1 AND booked_on < $2 GROUP BY currency, product_id, slot ORDER BY currency, product_id`,
@@ -65,7 +65,8 @@ export async function readBookedBefore(
     currency: group[0]!.currency,
     productId: group[0]!.productId,
     amounts: Object.fromEntries(
-      group.filter(({ slot }) => SLOTS.includes(slot)).map(({ slot, amount }) => [slot, BigInt(amount)]),
+      // Money on the account of a channel stays there.
+      group.filter(({ slot }) => SLOTS.some((one) => one === slot)).map(({ slot, amount }) => [slot, BigInt(amount)]),
     ),
   }))
 }

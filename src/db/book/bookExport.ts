@@ -5,7 +5,7 @@ import type { Snapshot } from '../postgres/transaction.ts'
 const BATCH = 2_000
 
 /** The kinds of rows of which an export has a file each. */
-export const EXPORT_KINDS = ['customers', 'loans', 'instalments', 'transactions'] as const
+export const EXPORT_KINDS = ['customers', 'loans', 'instalments', 'transactions', 'payments'] as const
 export type ExportKind = (typeof EXPORT_KINDS)[number]
 
 /** A row as stored: amounts in minor units of its `currency`, instants in milliseconds. */
@@ -43,9 +43,14 @@ const ROWS: Readonly<Record<ExportKind, string>> = {
       CASE WHEN e.type IN ('Repayment', 'Recovery Repayment', 'Refund', 'Credit Balance Refund')
         THEN coalesce(e.record->>'method', e.payment_method) END AS "paymentMethod",
       CASE WHEN e.reversed_at IS NULL THEN 'posted' ELSE 'reversed' END AS status, e.reversed_at AS "reversedAt",
-      e.account_id AS "accountId", e.replaces, e.restructure
+      e.account_id AS "accountId", e.replaces, e.restructure, e.payment_id AS "paymentId"
     FROM loan_entry e JOIN loan l ON l.organization_id = e.organization_id AND l.id = e.loan_id
     WHERE e.organization_id = $1 ORDER BY e.loan_id, e.ordinal`,
+  payments: `
+    SELECT p.id, p.channel_id AS "channelId", c.name AS "channelName", p.receipt, p.status, p.currency AS "currencyCode", p.amount, p.allocated,
+      p.returned, p.reversed, p.paid_at AS "paidAt", p.value_date AS "valueDate", p.reference, p.cause, p.received_at AS "receivedAt"
+    FROM payment p JOIN payment_channel c ON c.organization_id = p.organization_id AND c.id = p.channel_id
+    WHERE p.organization_id = $1 ORDER BY p.id`,
 }
 
 const TABLES: Readonly<Record<ExportKind, string>> = {
@@ -53,6 +58,7 @@ const TABLES: Readonly<Record<ExportKind, string>> = {
   loans: 'loan',
   instalments: 'loan_period',
   transactions: 'loan_entry',
+  payments: 'payment',
 }
 
 /** An organization's rows of a kind, in the order of their keys, a bounded number at a time. */

@@ -162,6 +162,7 @@ const DRAWN: Readonly<Record<string, readonly string[]>> = {
   customer_arrival_seq: ['customer.arrival'],
   loan_arrival_seq: ['loan.arrival'],
   loan_entry_arrival_seq: ['loan_entry.arrival'],
+  payment_inbox_id_seq: ['payment_inbox.id'],
   account_id_seq: ['account.id', 'api_key.id'],
   credit_decision_id_seq: ['credit_decision.id'],
   credit_policy_arrival_seq: ['credit_policy.arrival'],

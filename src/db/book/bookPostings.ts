@@ -97,6 +97,9 @@ export interface JournalFault {
   readonly message: string
 }
 
+/** Slots whose sums have another name where the posting says so, in SQL. */
+const SUMMED: Readonly<Partial<Record<Slot, string>>> = { cash: `'cash' || coalesce(':' || cash_account, '')` }
+
 /** The sums of the days, made again from the postings; those that differ. */
 const DAYS = `
   SELECT organization_id AS "organizationId", 'the sum of ' || slot || ' booked on ' || booked_on AS of,
@@ -104,7 +107,7 @@ const DAYS = `
     || ' in credits, and the postings sum to ' || coalesce(p.debit::text, 'nothing') || ' and ' || coalesce(p.credit::text, 'nothing') AS message
   FROM (
     SELECT organization_id, booked_on, value_date, currency, product_id, s.slot, sum(greatest(s.amount, 0)) AS debit, sum(greatest(-s.amount, 0)) AS credit
-    FROM posting CROSS JOIN LATERAL (VALUES ${SLOTS.map((slot) => `('${slot}', ${slot})`).join(', ')}) AS s (slot, amount)
+    FROM posting CROSS JOIN LATERAL (VALUES ${SLOTS.map((slot) => `(${SUMMED[slot] ?? `'${slot}'`}, ${slot})`).join(', ')}) AS s (slot, amount)
     WHERE s.amount IS NOT NULL AND moved_from IS NULL AND ($1::int IS NULL OR organization_id = $1)
     GROUP BY 1, 2, 3, 4, 5, 6
   ) AS p FULL JOIN (SELECT * FROM posting_day WHERE $1::int IS NULL OR organization_id = $1) AS d
@@ -154,7 +157,7 @@ const MOVES = `
     'moves amounts to version ' || coalesce(p.moved_to::text, 'none') || ' of the chart otherwise than the trail says' AS message
   FROM posting p LEFT JOIN audit_entry a ON a.organization_id = p.organization_id AND a.id = p.change_id
     AND a.entity = 'accounting chart' AND a.action = 'set' AND a.entity_id = p.moved_to::text
-  WHERE p.loan_id IS NULL AND (p.kind <> 'provision' OR p.moved_from IS NOT NULL)
+  WHERE p.loan_id IS NULL AND (p.kind <> 'provision' AND p.payment_id IS NULL OR p.moved_from IS NOT NULL)
     AND ($1::int IS NULL OR p.organization_id = $1)
     AND (a.id IS NULL OR p.kind <> 'chart_changed' OR p.transaction_id IS NOT NULL
       OR p.posted_at <> date_trunc('milliseconds', a.at)

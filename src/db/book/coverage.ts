@@ -34,6 +34,9 @@ const JOB = notFound('how far a job has come: the job does some work twice, or t
 const TOLD = notFound('what receivers were told last of a loan, which decides what they are told next')
 const SENDING = notFound('the work of sending: an event may be sent again, or not; the feed has each event')
 const SIGN_IN = notFound('sign-ins and counters of minutes: nothing in the book follows from them')
+const MESSAGES = notFound(
+  'messages of providers, which are kept for 90 days: what they told is in the payments, and the statement of the provider says whether one is missing',
+)
 const CLOCK = notFound('the time of a test organization, in which no money is')
 
 /** The tables that no seal covers. Each column is in this list; a test compares the list with the tables. */
@@ -132,6 +135,8 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
         'posted_at',
         'moved_from',
         'moved_to',
+        'cash_account',
+        'payment_id',
         ...SLOTS,
         'method',
         'contribution',
@@ -155,6 +160,13 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
     columns: each(
       ['organization_id', 'month', 'requested_at', 'closed_at', 'close_sequence', 'trial_balance_hash'],
       IN_TRAIL,
+    ),
+  },
+  payment_inbox: {
+    rows: MESSAGES,
+    columns: each(
+      ['organization_id', 'id', 'channel_id', 'received_at', 'message', 'state', 'outcome', 'payment_id', 'decided_at'],
+      MESSAGES,
     ),
   },
   portfolio_day: {

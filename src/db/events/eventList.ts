@@ -1,4 +1,6 @@
 import type { StoredChange } from '../../domain/loan/change/changeText.ts'
+import type { PaymentChange } from '../../domain/payments/paymentChange.ts'
+import { PAYMENT, paymentFromText } from '../../domain/payments/paymentText.ts'
 import { AUDIT_COLUMNS, type AuditEntry, type AuditRow, loanChangeOf, toAuditEntry } from '../audit/audit.ts'
 import type { Db } from '../postgres/client.ts'
 import { statement } from '../queries/statement.ts'
@@ -13,6 +15,8 @@ export interface StoredEvent {
   readonly hash: Uint8Array
   /** The change of a loan; undefined for a change of something else, and for a damaged row. */
   readonly loanChange: StoredChange | undefined
+  /** The payment after a change of one; undefined for a change of something else, and for a damaged row. */
+  readonly paymentChange: PaymentChange | undefined
   readonly change: AuditEntry
 }
 
@@ -37,6 +41,7 @@ function toEvent(row: EventRow): StoredEvent {
     sealedAt: row.sealed_at,
     hash: row.hash,
     loanChange,
+    paymentChange: row.entity === PAYMENT ? paymentFromText(row.after) : undefined,
     change: toAuditEntry(row, loanChange),
   }
 }

@@ -24,6 +24,9 @@ const KEY_TYPES = {
   loan_entry: 'bigint',
   delinquency_policy: 'int',
   pending_action: 'bigint',
+  payment_channel: 'int',
+  payment: 'bigint',
+  payment_reversal: 'bigint',
 } as const
 
 /** The row of the lender itself has no other organization, and signing keys belong to none. */
@@ -79,6 +82,9 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
     'signing key': ['signing_key'],
     'delinquency policy': ['delinquency_policy'],
     'pending action': ['pending_action'],
+    'payment channel': ['payment_channel'],
+    payment: ['payment'],
+    'payment reversal': ['payment_reversal'],
   } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
 )
 
@@ -118,6 +124,7 @@ export function postedRows(change: TrailedChange): SealedRow[] {
     payment_method: posted.paymentMethod,
     due_on: posted.dueOn,
     restructure: posted.restructure && roleToText(posted.restructure),
+    payment_id: posted.paymentId === null ? null : String(posted.paymentId),
   }
   const values = SEALED.loan_entry.columns.map((column) => texts[column])
   return [{ table: 'loan_entry', key: String(posted.id), values }]

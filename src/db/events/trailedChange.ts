@@ -1,5 +1,7 @@
 import { changeFromText } from '../../domain/loan/change/changeFromText.ts'
 import type { StoredChange } from '../../domain/loan/change/changeText.ts'
+import type { PaymentChange } from '../../domain/payments/paymentChange.ts'
+import { PAYMENT, paymentFromText } from '../../domain/payments/paymentText.ts'
 import { SEALED_TRAIL, type SealedName, type Texts } from './sealedColumns.ts'
 
 /** A row that a change made true, in texts of Postgres. */
@@ -19,6 +21,8 @@ export interface TrailedChange {
   readonly action: string
   /** The change of a loan; undefined for a change of something else, and for a damaged row. */
   readonly loanChange: StoredChange | undefined
+  /** The payment after a change of one; undefined for a change of something else, and for a damaged row. */
+  readonly paymentChange: PaymentChange | undefined
   /** By the columns of `SEALED_TRAIL`. */
   readonly trail: Texts
 }
@@ -28,6 +32,7 @@ const ENTITY = placeOf('entity')
 const ENTITY_ID = placeOf('entity_id')
 const ACTION = placeOf('action')
 const CHANGE = placeOf('change')
+const AFTER = placeOf('after')
 
 /** Returns the text of a column of a row of the trail. */
 export const trailText = ({ trail }: Pick<TrailedChange, 'trail'>, column: (typeof SEALED_TRAIL)[number]) =>
@@ -42,6 +47,7 @@ export function toTrailedChange({ id, trail }: { readonly id: bigint; readonly t
     entityId: trail[ENTITY_ID] ?? '',
     action: trail[ACTION] ?? '',
     loanChange: change === null ? undefined : changeFromText(change),
+    paymentChange: trail[ENTITY] === PAYMENT ? paymentFromText(trail[AFTER] ?? null) : undefined,
     trail,
   }
 }

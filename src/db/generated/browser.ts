@@ -198,6 +198,26 @@ export type Posting = Prisma.PostingModel
  */
 export type PostingDay = Prisma.PostingDayModel
 /**
+ * Model PaymentChannel
+ * 
+ */
+export type PaymentChannel = Prisma.PaymentChannelModel
+/**
+ * Model Payment
+ * 
+ */
+export type Payment = Prisma.PaymentModel
+/**
+ * Model PaymentReversal
+ * 
+ */
+export type PaymentReversal = Prisma.PaymentReversalModel
+/**
+ * Model PaymentInbox
+ * 
+ */
+export type PaymentInbox = Prisma.PaymentInboxModel
+/**
  * Model PortfolioDay
  * 
  */

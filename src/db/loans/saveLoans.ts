@@ -61,6 +61,7 @@ const POSTED: ColumnTypes = {
   payment_method: 'text',
   due_on: 'date',
   restructure: 'text',
+  payment_id: 'bigint',
 }
 
 const REVERSED: ColumnTypes = { organization_id: 'int', id: 'bigint', loan_id: 'bigint', reversed_at: 'timestamptz' }
@@ -198,6 +199,7 @@ const postedRows = ({ loan, changes }: ChangeBatch): unknown[][] =>
             posted.paymentMethod ?? null,
             posted.dueOn ?? null,
             posted.restructure ? roleToText(posted.restructure) : null,
+            posted.paymentId ?? null,
           ],
         ],
   )

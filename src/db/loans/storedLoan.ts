@@ -53,7 +53,7 @@ export const PERIODS = `
 /** The entries; bigints are text, because JSON has no integers of their size. */
 const ENTRIES = `
   (SELECT json_agg(json_build_array(e.id::text, e.type, e.value_date, e.posted_at, e.ordinal, e.place, e.amount::text,
-                                      e.token, e.note, e.replaces::text, e.reversed_at, e.record, e.payment_method, e.due_on, e.restructure)
+                                      e.token, e.note, e.replaces::text, e.reversed_at, e.record, e.payment_method, e.due_on, e.restructure, e.payment_id::text)
                      ORDER BY e.ordinal)
        FROM loan_entry e WHERE e.organization_id = l.organization_id AND e.loan_id = l.id)`
 
@@ -151,6 +151,7 @@ type EntryTuple = [
   paymentMethod: string | null,
   dueOn: LocalDate | null,
   restructure: string | null,
+  paymentId: string | null,
 ]
 
 /** The entries that may be missing before the last one, in a damaged book that is still replayed. */
@@ -246,6 +247,7 @@ const toEntry = (tuple: EntryTuple): Entry => {
     paymentMethod,
     dueOn,
     restructure,
+    paymentId,
   ] = tuple
   return {
     id: BigInt(id),
@@ -263,5 +265,6 @@ const toEntry = (tuple: EntryTuple): Entry => {
     paymentMethod,
     dueOn,
     restructure: restructure === null ? null : roleFromText(restructure),
+    paymentId: paymentId === null ? null : BigInt(paymentId),
   }
 }

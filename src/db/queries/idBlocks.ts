@@ -69,11 +69,16 @@ async function refill(supply: Supply, { block, fetch }: Kind, count: number): Pr
 }
 
 /** The rows that the service gives ids to, and the sequence that each id comes from. */
-const SEQUENCES = { customer: 'customer_id_seq', loan: 'loan_id_seq', entry: 'loan_entry_id_seq' } as const
+const SEQUENCES = {
+  customer: 'customer_id_seq',
+  loan: 'loan_id_seq',
+  entry: 'loan_entry_id_seq',
+  payment: 'payment_id_seq',
+} as const
 
 const BLOCK = 500
 
-/** Reserves ids of customers, loans or entries; see `IdBlocks.reserve`. */
+/** Reserves ids of customers, loans, entries or payments; see `IdBlocks.reserve`. */
 export function reserveIds({ db, idBlocks }: NumberedDb, of: keyof typeof SEQUENCES, count: number) {
   const fetch = (size: number) => fetchIds(db, SEQUENCES[of], size)
   return idBlocks.reserve({ name: of, block: { least: BLOCK, most: BLOCK }, fetch }, count)

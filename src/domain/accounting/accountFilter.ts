@@ -16,12 +16,15 @@ export interface OnAccount {
   }[]
   /** The slots of the account in each version of the chart, for postings that move amounts. */
   readonly versions: readonly { readonly version: number; readonly slots: SlotMask }[]
+  /** The code of the account: that of a channel, where no slot has it. */
+  readonly code: string
 }
 
 /** Returns which postings have a line on the account with a code. */
 export function onAccount(charts: Charts, code: string): OnAccount {
   const starts = [null, ...turnsOf(charts)]
   return {
+    code,
     spans: starts.flatMap((from, index) => {
       const slots = maskOf(chartOn(charts, from), code)
       return slots === 0 ? [] : [{ from, before: starts[index + 1] ?? null, slots }]

@@ -31,7 +31,10 @@ export const methodOf = ({ method, productMethods }: Chart, productId: number | 
 
 /** Returns the code of the account of a slot; undefined where the chart has none for it. */
 export const codeIn = ({ slots }: Pick<Chart, 'slots'>, slot: Slot): string | undefined =>
-  slots[slot] ?? (slot === 'tax_payable' ? slots.overpayments : undefined)
+  slots[slot] ?? (OWED_TO_OTHERS.includes(slot) ? slots.overpayments : undefined)
+
+/** The slots that are on the account of `overpayments` where a chart leaves them out. */
+const OWED_TO_OTHERS: readonly Slot[] = ['tax_payable', 'payments_in_suspense']
 
 /** Returns the code of the account of a slot that has an amount. */
 export function codeOf(chart: Pick<Chart, 'slots'>, slot: Slot): string {
@@ -63,6 +66,7 @@ const ACCOUNTS: readonly (readonly [slot: Slot, code: string, name: string, type
   ['overpayments', '2000', 'Overpayments owed to customers', 'liability'],
   ['unearned_interest', '2100', 'Unearned interest', 'liability'],
   ['tax_payable', '2200', 'Tax payable', 'liability'],
+  ['payments_in_suspense', '2300', 'Payments in suspense', 'liability'],
   ['opening_equity', '3000', 'Opening equity', 'equity'],
   ['interest_income', '4000', 'Interest income', 'income'],
   ['fee_income', '4010', 'Fee income', 'income'],

@@ -30,9 +30,11 @@ interface Performing extends Omit<Totals, 'recovered'>, Pick<Recognition, 'unear
  */
 export function contributionOf(method: Method, loan: Contributing): SlotAmounts {
   const { charged: due, paid, waived, writtenOff, unearned, forgone, atChargeOff, totalRecovered, totalOverpaid } = loan
-  const { deducted, taxes } = loan
+  const { deducted, taxes, fromPayments } = loan
   const money = {
-    cash: totalOf(paid) + totalRecovered + totalOverpaid - due.principal + deducted,
+    cash: totalOf(paid) + totalRecovered + totalOverpaid - due.principal + deducted - fromPayments,
+    // Money that was received before it was allocated is in suspense until then.
+    payments_in_suspense: fromPayments,
     overpayments: -totalOverpaid,
   }
   if (atChargeOff === null) {

@@ -22,6 +22,7 @@ export interface LedgerPosting {
   readonly sequence: bigint
   readonly loanId: bigint | null
   readonly transactionId: bigint | null
+  readonly paymentId: bigint | null
   readonly kind: string
   readonly bookedOn: LocalDate
   readonly valueDate: LocalDate
@@ -110,10 +111,11 @@ function openingOf(ledger: Ledger, code: string, accounts: ReadonlyMap<string, T
 
 /** Writes a posting as a transaction on its booked day. */
 export function ledgerTransaction(posting: LedgerPosting, nameOf: (code: string) => string): string {
-  const { id, sequence, loanId, transactionId, kind, bookedOn, valueDate, currency, lines } = posting
+  const { id, sequence, loanId, transactionId, paymentId, kind, bookedOn, valueDate, currency, lines } = posting
   const tags = [
     ...(loanId === null ? [] : [`loan:${loanId}`]),
     ...(transactionId === null ? [] : [`transaction:${transactionId}`]),
+    ...(paymentId === null ? [] : [`payment:${paymentId}`]),
     `sequence:${sequence}`,
     `valueDate:${valueDate}`,
   ]

@@ -17,6 +17,8 @@ export interface Move {
 export interface Lined {
   readonly bookedOn: LocalDate
   readonly amounts: StoredAmounts
+  /** The code of the account on which the amount of `cash` is, instead of that of the chart; null: that of the chart. */
+  readonly cashAccount: string | null
   /** Null: the amounts are debits and credits of the accounts that the chart in force has for the slots. */
   readonly move: Move | null
 }
@@ -34,13 +36,13 @@ export const lineOf = (account: string, amount: bigint): Line =>
   amount < 0n ? { account, debit: 0n, credit: -amount } : { account, debit: amount, credit: 0n }
 
 /** Returns the lines of a posting in the order of the slots: one for each slot with an amount, two where amounts move. */
-export function linesOf(charts: Charts, { bookedOn, amounts, move }: Lined): Line[] {
+export function linesOf(charts: Charts, { bookedOn, amounts, cashAccount, move }: Lined): Line[] {
   const chart = (version: number) => chartOfVersion(charts, version)
   const [from, to] = move ? [chart(move.from), chart(move.to)] : [undefined, chartOn(charts, bookedOn).chart]
   return SLOTS.flatMap((slot) => {
     const amount = amounts[slot] ?? 0n
     if (amount === 0n) return []
-    const entered = lineOf(codeOf(to, slot), amount)
+    const entered = lineOf((slot === 'cash' ? cashAccount : null) ?? codeOf(to, slot), amount)
     return from ? [lineOf(codeOf(from, slot), -amount), entered] : [entered]
   })
 }

@@ -53,6 +53,7 @@ const TYPES: Readonly<Record<Slot, readonly AccountType[]>> = {
   provision_expense: ['expense'],
   loan_loss_allowance: ['asset', 'liability'],
   tax_payable: ['liability'],
+  payments_in_suspense: ['liability'],
 }
 
 /** The slot of which the balance says what is booked: its account has to be its own. */

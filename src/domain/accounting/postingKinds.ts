@@ -24,6 +24,9 @@ export const POSTING_KINDS = [
   'method_changed',
   'chart_changed',
   'provision',
+  'payment_received',
+  'payment_returned',
+  'payment_reversed',
 ] as const
 
 export type PostingKind = (typeof POSTING_KINDS)[number]
@@ -42,6 +45,12 @@ const OF_ENTRY: Readonly<Record<EntryType, PostingKind>> = {
   'Waive Fees': 'waive_fees',
   'Waive Penalty': 'waive_penalty',
   Restructure: 'restructure',
+}
+
+/** Returns the kind of the posting of a change of a payment, by the action of the trail. */
+export function paymentKindOf(action: string): PostingKind {
+  if (action === 'return') return 'payment_returned'
+  return action === 'reverse' ? 'payment_reversed' : 'payment_received'
 }
 
 /** A change of a loan, as far as it decides the kind of its posting. */

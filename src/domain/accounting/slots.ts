@@ -1,8 +1,8 @@
 /** The slots of provisions. Where a chart leaves one out, provisions cannot be booked. */
 export const PROVISION_SLOTS = ['provision_expense', 'loan_loss_allowance'] as const
 
-/** The slots that a chart may leave out. Tax is on the account of `overpayments` then: both are owed to others. */
-const OPTIONAL_SLOTS = [...PROVISION_SLOTS, 'tax_payable'] as const
+/** The slots that a chart may leave out. Tax and payments in suspense are on the account of `overpayments` then: all are owed to others. */
+const OPTIONAL_SLOTS = [...PROVISION_SLOTS, 'tax_payable', 'payments_in_suspense'] as const
 
 /** The slots of the journal: the purposes for which a lender's chart names an account. The list may only grow at its end. */
 export const SLOTS = [
@@ -33,6 +33,19 @@ export const isOptional = (slot: Slot): slot is OptionalSlot => (OPTIONAL_SLOTS 
 
 /** The code of the account of each slot; undefined where a chart leaves it out. */
 export type SlotCodes = Readonly<Record<Exclude<Slot, OptionalSlot>, string> & Partial<Record<OptionalSlot, string>>>
+
+/** The slot of a sum of postings: `cash:1010` is money on an account of a channel. */
+export type SummedSlot = Slot | `cash:${string}`
+
+const ON_ACCOUNT = 'cash:'
+
+/** Returns the slot under which an amount is summed. @param cashAccount the account of a channel, on which the amount of `cash` is */
+export const summedSlot = (slot: Slot, cashAccount: string | null): SummedSlot =>
+  slot === 'cash' && cashAccount !== null ? `${ON_ACCOUNT}${cashAccount}` : slot
+
+/** Returns the account of a channel that a sum is of; undefined for the sum of a slot of the chart. */
+export const onCashAccount = (slot: SummedSlot): string | undefined =>
+  slot.startsWith(ON_ACCOUNT) ? slot.slice(ON_ACCOUNT.length) : undefined
 
 /** An amount for each slot, minor units: positive is a debit, negative a credit. Balanced: the amounts sum to zero. */
 export type SlotAmounts = Readonly<Record<Slot, bigint>>

@@ -3,7 +3,7 @@ import { currencyOf, minorToText } from '../money.ts'
 import { codeOf, isDebitType, type LedgerAccount } from './chart.ts'
 import { accountsAsOf, type Charts, chartOn } from './chartsInForce.ts'
 import { type Lined, linesOf } from './lines.ts'
-import type { Slot } from './slots.ts'
+import { onCashAccount, type Slot, type SummedSlot } from './slots.ts'
 
 /** The ways to ask for balances: as the books were kept, or as the value dates say (contract 9.3). */
 export const BASES = ['booked', 'economic'] as const
@@ -12,7 +12,7 @@ export type Basis = (typeof BASES)[number]
 /** The debits and credits of a slot, minor units. */
 export interface SlotSum {
   readonly currency: string
-  readonly slot: Slot
+  readonly slot: SummedSlot
   /** The last day up to the booked days of the sum on which a chart begins to count; null: none does. */
   readonly bookedFrom: LocalDate | null
   readonly debit: bigint
@@ -61,7 +61,7 @@ export function turnoversOf(charts: Charts, { sums, transfers }: Posted): Turnov
     accounts.set(account, { debit: before.debit + debit, credit: before.credit + credit })
   }
   for (const { currency, slot, bookedFrom, ...turnover } of sums)
-    add(currency, codeOf(chartOn(charts, bookedFrom).chart, slot), turnover)
+    add(currency, onCashAccount(slot) ?? codeOf(chartOn(charts, bookedFrom).chart, slot as Slot), turnover)
   for (const transfer of transfers)
     for (const { account, ...turnover } of linesOf(charts, transfer)) add(transfer.currency, account, turnover)
   return byCurrency

@@ -143,7 +143,11 @@ function isOpeningOf(
 }
 
 /** The slots of what is owed to the lender and by the lender, and of money. */
-const withEquity = (amounts: SlotAmounts): SlotAmounts => ({ ...openingOf(amounts), cash: amounts.cash })
+const withEquity = (amounts: SlotAmounts): SlotAmounts => ({
+  ...openingOf(amounts),
+  cash: amounts.cash,
+  payments_in_suspense: amounts.payments_in_suspense,
+})
 
 /** Returns the first slot in which amounts differ, in words, minor units; undefined where none does. */
 function differenceOf(is: SlotAmounts, shouldBe: SlotAmounts): string | undefined {

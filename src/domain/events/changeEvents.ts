@@ -1,4 +1,6 @@
 import { type Entry, isCustomerRepayment } from '../loan/entry.ts'
+import { paymentEventOf } from '../payments/paymentChange.ts'
+import { PAYMENT } from '../payments/paymentText.ts'
 import type { EventType } from './eventTypes.ts'
 
 /** A row of the trail, as far as it decides which events a change has. */
@@ -41,6 +43,10 @@ const OF_OTHERS: ReadonlyMap<string, readonly EventType[]> = new Map([
 export function eventTypesOf(change: ToldChange): readonly EventType[] | undefined {
   const { entity, action, isRaised } = change
   if (entity === 'loan') return [...causesOf(change), ...(change.loanChange?.consequences ?? [])]
+  if (entity === PAYMENT) {
+    const type = paymentEventOf(action)
+    return type && [type]
+  }
   const types = entity === 'customer' ? OF_CUSTOMERS.get(action) : OF_OTHERS.get(`${entity} ${action}`)
   return types && isRaised ? [...types, 'credit.limit_raised'] : types
 }

@@ -27,6 +27,11 @@ export const EVENT_TYPES = [
   'accounting.chart_changed',
   'delinquency.changed',
   'accounting.provisions_booked',
+  'payment.received',
+  'payment.allocated',
+  'payment.unmatched',
+  'payment.returned',
+  'payment.reversed',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

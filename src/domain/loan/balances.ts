@@ -21,6 +21,8 @@ export interface Recognition {
   readonly deducted: bigint
   /** Null for a loan without taxes. */
   readonly taxes: RecognizedTaxes | null
+  /** Money that was received as payments before it was allocated to the loan. */
+  readonly fromPayments: bigint
 }
 
 /** The taxes in the charges of a loan. */
@@ -85,6 +87,8 @@ export interface Folded extends Pick<Recognition, 'forgone' | 'atChargeOff'> {
   /** The interest that was raised after the last due date, minor units, and the latest day that raised some; null: none did. */
   readonly interestAfterDue: bigint
   readonly lastInterestOn: LocalDate | null
+  /** Money that was received as payments before it was allocated to the loan, minor units. */
+  readonly fromPayments: bigint
   /** Null for a loan that was not restructured. */
   readonly restructured: Restructured | null
 }
@@ -145,6 +149,7 @@ export function balancesOf(terms: HeadTerms, folded: Folded, asOf: Instant): Bal
     atChargeOff: folded.atChargeOff,
     deducted: terms.rules?.deducted ?? 0n,
     taxes: recognizedTaxes(terms.rules?.taxes ?? null),
+    fromPayments: folded.fromPayments,
     nextChangeAt: nextChange(terms, folded, next, asOf),
   }
 }

@@ -46,6 +46,7 @@ export class Debt implements FoldedSoFar {
   penaltiesRaised: number
   interestAfterDue: bigint
   lastInterestOn: LocalDate | null
+  fromPayments: bigint
   lastPenaltyOn: LocalDate | null
   forgone: Forgone
   atChargeOff: AtChargeOff | null
@@ -71,6 +72,7 @@ export class Debt implements FoldedSoFar {
     this.penaltiesRaised = from.penaltiesRaised
     this.interestAfterDue = from.interestAfterDue
     this.lastInterestOn = from.lastInterestOn
+    this.fromPayments = from.fromPayments
     this.lastPenaltyOn = from.lastPenaltyOn
     this.forgone = from.forgone
     this.atChargeOff = from.atChargeOff

@@ -59,6 +59,8 @@ export interface Entry {
   readonly dueOn?: LocalDate | null
   /** Of a restructure, its plan; of a waiver or a fee that was posted with one, which. Null or left out for any other entry. */
   readonly restructure?: RestructureRole | null
+  /** Of a repayment that was allocated from a received payment, the id of the payment. Null or left out for any other entry. */
+  readonly paymentId?: bigint | null
 }
 
 /** An entry that is about to be posted. The database gives the id, unless the client chose one. */

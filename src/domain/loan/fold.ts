@@ -27,6 +27,7 @@ const BEFORE_ANY_ENTRY = {
   penaltiesRaised: 0,
   interestAfterDue: 0n,
   lastInterestOn: null,
+  fromPayments: 0n,
   lastPenaltyOn: null,
   forgone: NOTHING_FORGONE,
   atChargeOff: null,
@@ -97,6 +98,7 @@ export class Fold extends Debt {
   /** Allocates money that comes in: to what is owed, then to what was written off; the rest is overpayment. */
   private receive(entry: Replayable): Outcome {
     const { amount } = entry
+    if (entry.paymentId) this.fromPayments += amount
     const paid = this.allocate(this.money.paying, { amount, on: entry.valueDate, from: this.skipSettled() })
     if (this.writtenOffOn === null || paid.rest === 0n) {
       this.overpaid += paid.rest

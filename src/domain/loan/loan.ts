@@ -34,6 +34,8 @@ export interface Posting {
   readonly record?: RepaymentRecord | undefined
   /** The lender's payment method, kept where the entry moves money. */
   readonly paymentMethod?: string | undefined
+  /** The received payment from which the repayment is allocated. */
+  readonly paymentId?: bigint | undefined
 }
 
 /**
@@ -147,11 +149,11 @@ export function post(loan: Loan | LoanHead, posting: Posting, now: Instant): Dec
   const valueDate = posting.valueDate ?? dateIn(terms.zone, now)
   requireValueDate(terms, valueDate, now)
   const ordinal = (isHead(loan) ? loan.count : loan.entries.length) + 1
-  const { type, token, note, id, record = null } = posting
+  const { type, token, note, id, record = null, paymentId = null } = posting
   const paymentMethod = movesMoney(type) ? (posting.paymentMethod ?? null) : null
   const plain = { type, amount, valueDate, token, note, ordinal, place: ordinal, postedAt: now, replaces: null }
   const dueOn = isCharge(type) ? requireDueOn(terms, posting.dueOn ?? valueDate, now) : null
-  const entry = { ...plain, ...(id !== undefined && { id }), record, paymentMethod, dueOn, reversedAt: null }
+  const entry = { ...plain, ...(id !== undefined && { id }), record, paymentMethod, dueOn, paymentId, reversedAt: null }
   return isHead(loan) ? appendToHead(loan, entry, now) : append(loan, entry, now)
 }
 
@@ -178,8 +180,12 @@ export const reversalOf = (loan: Loan, reversed: Entry, now: Instant, reason: st
   state: stateOf(without(loan, reversed, now), now),
 })
 
-/** Requires that an entry is not part of a restructure, which is reversed as a whole. @throws LendingError `failed_precondition` */
-function requireAlone({ type, restructure }: Entry): void {
+/** Requires that an entry is not part of a restructure or of a received payment, which are reversed as a whole. @throws LendingError `failed_precondition` */
+function requireAlone({ type, restructure, paymentId }: Entry): void {
+  if (paymentId)
+    throw failedPrecondition(
+      `the ${type} was allocated from payment ${paymentId}: reverse the allocations of the payment`,
+    )
   if (!restructure) return
   throw failedPrecondition(
     type === 'Restructure'

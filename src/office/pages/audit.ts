@@ -3,7 +3,7 @@ import { addPeriods, fromRfc3339, startOfDay } from '../../domain/dates.ts'
 import { currencyCodes, rateToNumber } from '../../domain/money.ts'
 import { listAccounts } from '../../services/access/accounts.ts'
 import { type AuditEntry, currenciesOf, listAudit } from '../../services/audit/audit.ts'
-import { BUCKET_WORDS, PRESET_WORDS, STATE_WORDS } from '../../words/names.ts'
+import { BUCKET_WORDS, PAYMENT_STATUS_WORDS, PRESET_WORDS, STATE_WORDS } from '../../words/names.ts'
 import { statusWords, typeWords } from '../../words/pages.ts'
 import { TRAIL_ACTIONS, TRAIL_FIELDS, TRAIL_THINGS } from '../../words/trail.ts'
 import { type Language, nameIn, type Words } from '../../words/words.ts'
@@ -139,6 +139,10 @@ const AMOUNTS = new Set([
   'totalRecovered',
   'creditLimit',
   'availableLimit',
+  'confirmAbove',
+  'allocated',
+  'returned',
+  'reversed',
 ])
 const RATES = new Set([
   'ratePerPeriod',
@@ -150,11 +154,11 @@ const RATES = new Set([
   'percentOfPrincipal',
   'provisionRate',
 ])
-const INSTANTS = new Set(['tokensFrom', 'previousUntil', 'now'])
+const INSTANTS = new Set(['tokensFrom', 'previousUntil', 'now', 'paidAt', 'reversedAt', 'disabledAt'])
 
 /** Fields whose values are names of the contract. Other texts are what somebody has set, and stay as they are. */
 const NAMED: Readonly<Record<string, Words>> = {
-  status: statusWords,
+  status: { ...statusWords, ...PAYMENT_STATUS_WORDS },
   state: STATE_WORDS,
   kind: STATE_WORDS,
   mode: STATE_WORDS,

@@ -30,6 +30,9 @@ const ENTITIES = [
   'delinquency',
   'delinquency policy',
   'pending action',
+  'payment',
+  'payment channel',
+  'payment reversal',
 ]
 
 export function auditCommand(program: Command, shell: Shell): void {

@@ -77,7 +77,17 @@ const transaction = z.strictObject({
   paymentMethod: text({ max: 100 }).nullable().optional(),
   restructure: z.unknown().optional(),
   status: z.enum(['posted', 'reversed']).optional(),
-  ...derived('id', 'loanId', 'ordinal', 'transactionAt', 'currencyCode', 'accountId', 'replaces', 'reversedAt'),
+  ...derived(
+    'id',
+    'loanId',
+    'ordinal',
+    'transactionAt',
+    'currencyCode',
+    'accountId',
+    'replaces',
+    'reversedAt',
+    'paymentId',
+  ),
   interest: z.unknown().optional(),
   ...derived('principal', 'fees', 'penalty', 'overpayment'),
 })

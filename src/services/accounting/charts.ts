@@ -3,6 +3,7 @@ import { readCharts } from '../../db/accounting/charts.ts'
 import { hasBooked } from '../../db/accounting/provisions.ts'
 import { readNewestChart, type SetChart, setChart as saveChart } from '../../db/accounting/setChart.ts'
 import { findProductIds } from '../../db/organizations/products.ts'
+import { findChannelAccounts } from '../../db/payments/channels.ts'
 import type { Queries } from '../../db/queries/statement.ts'
 import { type Chart, missingSlots } from '../../domain/accounting/chart.ts'
 import { accountsAsOf, FIRST_CHART } from '../../domain/accounting/chartsInForce.ts'
@@ -61,6 +62,7 @@ export async function setChart(
   const { organizationId } = caller
   const chart = chartOf(request, new Set(await findProductIds(deps.db, organizationId)))
   await journalCaughtUp(deps, organizationId)
+  await requireChannelAccounts(deps, organizationId, chart)
   const stored = toStoredChart(chart)
   const saved = await saveChart(deps.db, caller, deps.now(organizationId), async (newest, queries) => {
     const { version, chart: before, inForce } = viewOf(newest)
@@ -91,6 +93,14 @@ async function whenInForce(
     if (performance.now() >= until) return set
     await pause(pauseMs)
   }
+}
+
+/** Requires that the account of each payment channel is in a chart, as an asset. */
+async function requireChannelAccounts({ db }: Pick<Deps, 'db'>, organizationId: number, chart: Chart): Promise<void> {
+  const codes = await findChannelAccounts(db, organizationId)
+  const missing = codes.find((code) => chart.accounts.find((one) => one.code === code)?.type !== 'asset')
+  if (missing !== undefined)
+    throw failedPrecondition(`account ${missing} is that of a payment channel: keep it as an asset`, 'accounts')
 }
 
 /** Requires that a chart names the slots of provisions where provisions were booked: the journal has balances there. */

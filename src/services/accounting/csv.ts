@@ -22,6 +22,7 @@ const COLUMNS = [
   'currencyCode',
   'debit',
   'credit',
+  'paymentId',
 ] as const
 
 type CsvRow = Partial<Record<(typeof COLUMNS)[number], string>>
@@ -41,7 +42,7 @@ export const journalRows = (
     columns,
     postings.flatMap(({ lines, currency, ...posting }) =>
       lines.map(({ account, debit, credit }): CsvRow => {
-        const { id, sequence, bookedOn, valueDate, late, postedAt, kind, loanId, transactionId } = posting
+        const { id, sequence, bookedOn, valueDate, late, postedAt, kind, loanId, transactionId, paymentId } = posting
         return {
           posting: String(id),
           sequence: String(sequence),
@@ -57,6 +58,7 @@ export const journalRows = (
           currencyCode: currency.code,
           debit: minorToText(debit, currency),
           credit: minorToText(credit, currency),
+          paymentId: othersText(paymentId),
         }
       }),
     ),

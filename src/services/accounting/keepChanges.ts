@@ -6,7 +6,7 @@ import type { Transaction } from '../../db/postgres/transaction.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { type Chart, methodOf } from '../../domain/accounting/chart.ts'
 import { bookedDay, type LoanAfter, type LoanBefore, postedBy, stepsOf } from '../../domain/accounting/posted.ts'
-import { postingKindOf } from '../../domain/accounting/postingKinds.ts'
+import { paymentKindOf, postingKindOf } from '../../domain/accounting/postingKinds.ts'
 import {
   amountsFromText,
   amountsToText,
@@ -17,6 +17,7 @@ import {
 } from '../../domain/accounting/slots.ts'
 import { dateIn } from '../../domain/dates.ts'
 import type { StoredChange } from '../../domain/loan/change/changeText.ts'
+import { PAYMENT } from '../../domain/payments/paymentText.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Deps } from '../deps.ts'
 
@@ -64,6 +65,11 @@ export async function keepChanges(
     const loan = loans.get(loanIdOf(change) ?? 0n)
     const at = change.first ?? sequence
     sequence = change.last ?? sequence
+    if (change.entity === PAYMENT) {
+      const posting = postingOfPayment(head, change, at)
+      if (posting === 'damaged') deps.listener.changeNotPosted()
+      else if (posting) postings.push({ ...posting, id: head.postingId + BigInt(postings.length) + 1n })
+    }
     if (!loan) continue
     const { loanChange } = change
     // A damaged row must not keep the others of its lender out of the journal; book check names it.
@@ -90,6 +96,35 @@ export async function keepChanges(
   await insertPostings(keeping.transaction, keeping.organizationId, postings)
   const changeId = changes.at(-1)?.id ?? head.changeId
   return { ...head, changeId, sequence, postingId: head.postingId + BigInt(postings.length) }
+}
+
+/** Returns the posting of a change of a payment: of the money that came in or went out with it; undefined where none did. */
+function postingOfPayment(
+  { openFrom }: JournalHead,
+  { id: changeId, entityId, at, action, paymentChange }: UnkeptChange,
+  sequence: bigint,
+): Omit<NewPosting, 'id'> | 'damaged' | undefined {
+  if (!paymentChange || !/^[1-9]\d{0,18}$/.test(entityId)) return 'damaged'
+  const { moved, currency } = paymentChange
+  if (!moved) return undefined
+  const { amount, on, account } = moved
+  return {
+    sequence,
+    changeId,
+    loanId: null,
+    productId: 0,
+    currency,
+    transactionId: null,
+    kind: paymentKindOf(action),
+    valueDate: on,
+    bookedOn: bookedDay(on, openFrom),
+    postedAt: moment(at),
+    amounts: { ...NO_AMOUNTS, cash: amount, payments_in_suspense: -amount },
+    method: null,
+    contribution: null,
+    moved: null,
+    payment: { id: BigInt(entityId), account },
+  }
 }
 
 /** Reads the loans of changes, as the journal has them. */

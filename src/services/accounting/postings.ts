@@ -33,7 +33,7 @@ export interface PostingsRequest {
 }
 
 /** A posting with its lines. */
-export interface Posting extends Omit<StoredPosting, 'amounts' | 'move' | 'currency'> {
+export interface Posting extends Omit<StoredPosting, 'amounts' | 'move' | 'cashAccount' | 'currency'> {
   readonly currency: Currency
   readonly lines: readonly Line[]
   /** Whether its value date was before the first open day when it came. */
@@ -69,7 +69,6 @@ export async function listPostings(
     const queries = { pool: snapshot }
     const charts = await readCharts(queries, organizationId)
     const onIt = account === undefined ? null : onAccount(charts, account)
-    if (onIt?.spans.length === 0 && onIt.versions.length === 0) return { items: [] }
     const filter = { organizationId, from, to, loanId, account: onIt }
     const { found, readTo } = await readAfter(queries, filter, { after, rows })
     const place = readTo ?? found.at(-1)?.id
@@ -123,9 +122,10 @@ export async function latestPostings(
 }
 
 /** Returns a posting with its lines on the accounts of the charts in force. */
-export function toPosting(charts: Charts, { amounts, move, currency, ...posting }: StoredPosting): Posting {
+export function toPosting(charts: Charts, stored: StoredPosting): Posting {
+  const { amounts, move, cashAccount, currency, ...posting } = stored
   const { bookedOn, valueDate } = posting
-  const lines = linesOf(charts, { bookedOn, amounts, move })
+  const lines = linesOf(charts, { bookedOn, amounts, cashAccount, move })
   return { ...posting, currency: currencyOf(currency), lines, late: bookedOn > valueDate }
 }
 

@@ -12,6 +12,7 @@ import {
   type StoredTotals,
 } from '../../db/book/bookCheck.ts'
 import { BOOK_FAULTS, findFault } from '../../db/book/bookOrphans.ts'
+import { PAYMENT_FAULTS } from '../../db/book/bookPayments.ts'
 import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
 import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
 import { readDocuments } from '../../db/documents/documents.ts'
@@ -269,7 +270,7 @@ async function checkWhole(deps: Deps, walk: Walk, { snapshot, parts, organizatio
         message: `is Closed since ${lent.closedOn}, and got ${lent.loans} loans after it`,
       })
   })
-  for (const fault of BOOK_FAULTS)
+  for (const fault of [...BOOK_FAULTS, ...PAYMENT_FAULTS])
     await parts.runForAll('rows of the book', async (of, add) => {
       const { found, rows } = await findFault(snapshot, fault, of)
       rows.forEach(add)

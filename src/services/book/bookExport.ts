@@ -51,7 +51,7 @@ export async function exportBook(
   { kinds, sink, stopping }: Export,
 ): Promise<Readonly<Record<ExportKind, number>>> {
   const { organizationId } = author
-  const counts = { customers: 0, loans: 0, instalments: 0, transactions: 0 }
+  const counts = { customers: 0, loans: 0, instalments: 0, transactions: 0, payments: 0 }
   await noteExport(db, author, now(organizationId))
   await inSnapshot(db, async (snapshot) => {
     for (const kind of kinds) {
@@ -127,7 +127,7 @@ function paidBy(stored: CheckedLoan, asOf: number): Map<unknown, Paid> {
 }
 
 const AMOUNTS =
-  /^(principal|netDisbursed|interest|fees|penalty|overpayment|transactionAmount|total[A-Z].*|(principal|interest|fees|penalty)Outstanding)$/
+  /^(amount|allocated|returned|reversed|principal|netDisbursed|interest|fees|penalty|overpayment|transactionAmount|total[A-Z].*|(principal|interest|fees|penalty)Outstanding)$/
 const INSTANTS = /(At|DateTime)$/
 
 function toRecord(row: ExportRow, zone: string): ExportRecord {

@@ -12,6 +12,7 @@ import { DELINQUENCY } from '../../db/portfolio/toldBuckets.ts'
 import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
+import { PAYMENT } from '../../domain/payments/paymentText.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Deps } from '../deps.ts'
 import type { Subject, ToldEvent, ToldLoan, ToldTransaction } from './toldEvent.ts'
@@ -48,6 +49,7 @@ const JOURNAL = 'accounting '
 
 function subjectOf({ change: { entity, entityId } }: StoredEvent, organizationId: number): Subject {
   if (entity === 'loan' || entity === DELINQUENCY) return { loanId: idOf(entityId) }
+  if (entity === PAYMENT) return { paymentId: idOf(entityId) }
   return entity.startsWith(JOURNAL) ? { journalOf: organizationId } : { customerId: idOf(entityId) }
 }
 
@@ -90,7 +92,7 @@ function viewOf<View>({ listener }: FactDeps, event: ToldEvent, view: (event: To
   } catch {
     listener.eventDamaged()
     const change = { ...event.change, before: null, after: null }
-    return view({ ...event, change, loan: undefined, transaction: undefined, customer: undefined })
+    return view({ ...event, change, loan: undefined, transaction: undefined, customer: undefined, payment: undefined })
   }
 }
 
@@ -116,6 +118,7 @@ async function sliceWithFacts(
         at: change.at,
         transaction: loan && toldTransaction(facts, event, loan),
         customer: 'customerId' in subject ? facts.customers.get(subject.customerId) : undefined,
+        payment: event.paymentChange,
       }
     }),
   )

@@ -5,11 +5,16 @@ import type { EventType } from '../../domain/events/eventTypes.ts'
 import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
+import type { PaymentChange } from '../../domain/payments/paymentChange.ts'
 
 export type { NamedCustomer, NamedLoan } from '../../db/events/eventFacts.ts'
 
-/** The loan, the customer or the journal that an event is about. Events of one subject are told in order. */
-export type Subject = { readonly loanId: bigint } | { readonly customerId: bigint } | { readonly journalOf: number }
+/** The loan, the customer, the payment or the journal that an event is about. Events of one subject are told in order. */
+export type Subject =
+  | { readonly loanId: bigint }
+  | { readonly customerId: bigint }
+  | { readonly paymentId: bigint }
+  | { readonly journalOf: number }
 
 /** A loan right after a change: its terms of then, and its balances of then. */
 export interface ToldLoan {
@@ -44,6 +49,8 @@ export interface ToldEvent {
   readonly transaction: ToldTransaction | undefined
   /** Of an event of a customer. */
   readonly customer: NamedCustomer | undefined
+  /** Of an event of a payment: the payment right after the change. */
+  readonly payment: PaymentChange | undefined
 }
 
 /** The name of an event, which is also the `webhook-id` of its deliveries. */

@@ -7,6 +7,7 @@ export type JobName =
   | 'sequencer'
   | 'journal'
   | 'portfolio'
+  | 'payments'
   | 'webhooks'
   | 'webhook_figures'
   | 'totals'

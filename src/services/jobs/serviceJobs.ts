@@ -6,6 +6,7 @@ import { createTotals, type Totals } from '../book/totals.ts'
 import type { Deps } from '../deps.ts'
 import { sequencerJob } from '../events/sequencer.ts'
 import { sweepJob } from '../loans/sweep.ts'
+import { paymentsJob } from '../payments/paymentsJob.ts'
 import { portfolioJob } from '../portfolio/keepDays.ts'
 import type { Render } from '../webhooks/delivery.ts'
 import { webhooksJob } from '../webhooks/delivery.ts'
@@ -35,6 +36,7 @@ export function createServiceJobs(deps: Deps, { render, log }: ServiceJobsOption
     sequencerJob(deps, log),
     journalJob(deps),
     portfolioJob(deps),
+    paymentsJob(deps),
     webhooksJob(deps, { render, log }),
     webhookFigures.job,
     totals.job,

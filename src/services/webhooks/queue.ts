@@ -4,7 +4,7 @@ import type { Subject, ToldEvent } from '../events/toldEvent.ts'
 /** An event that an endpoint has not taken yet. */
 export interface Item {
   readonly sequence: bigint
-  /** The loan or the customer: the events of one subject are sent in order. */
+  /** The loan, the customer or the payment: the events of one subject are sent in order. */
   readonly subject: string
   readonly type: string
   /** Undefined where it has to be read again. */
@@ -27,6 +27,7 @@ const MOST_PROBED = 10
 /** Returns the name of a subject, as it is stored. */
 export function subjectName(subject: Subject): string {
   if ('loanId' in subject) return `loan ${subject.loanId}`
+  if ('paymentId' in subject) return `payment ${subject.paymentId}`
   return 'customerId' in subject ? `customer ${subject.customerId}` : 'journal'
 }
 

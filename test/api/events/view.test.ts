@@ -16,6 +16,7 @@ const eventOf = (type: EventType, before: object, after: object): ToldEvent => (
   loan: undefined,
   transaction: undefined,
   customer: undefined,
+  payment: undefined,
 })
 
 const inBoth = (event: ToldEvent) => {

@@ -172,6 +172,7 @@ describe('what only an ADMIN may do', () => {
           .map(([method]) => `${method} ${path}`),
       )
     const endpoint = '/v1/webhook-endpoints/{id}'
+    const channel = '/v1/payment-channels/{id}'
     expect(
       markedBy('ADMIN')
         .filter((path) => !path.includes('external'))
@@ -180,6 +181,8 @@ describe('what only an ADMIN may do', () => {
       [
         ...['post /v1/webhook-endpoints', `patch ${endpoint}`, `delete ${endpoint}`],
         ...['recover', 'rotate-secret', 'test'].map((act) => `post ${endpoint}/${act}`),
+        ...['post /v1/payment-channels', `patch ${channel}`, `post ${channel}/rotate-secret`],
+        ...['allocations/reverse', 'return'].map((act) => `post /v1/payments/{id}/${act}`),
         'post /v1/loans/{id}/write-off',
         'post /v1/loans/{id}/charges',
         'post /v1/loans/{id}/charges/{transactionId}/reverse',
@@ -202,6 +205,7 @@ describe('what only an ADMIN may do', () => {
     expect(markedBy('AUDITOR').sort()).toEqual(
       [
         ...['/v1/audit-trail', '/v1/webhook-endpoints', endpoint, `${endpoint}/deliveries`],
+        ...['/v1/payments', '/v1/payment-channels', channel, `${channel}/position`],
         ...['/v1/pending-actions', '/v1/pending-actions/{id}'],
         ...['par', 'roll-rates', 'provisions'].map((path) => `/v1/portfolio/${path}`),
         ...['chart', 'journal', 'journal.csv', 'journal.hledger', 'periods', 'trial-balance'].map(

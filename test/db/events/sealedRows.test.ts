@@ -87,7 +87,15 @@ describe('the rows that changes made true', () => {
 
   it('a row that is not there has nulls, also where its key is none', async () => {
     const loanChange = { posted: { id: 99_999_999_999_999_999_999n, type: 'Repayment' } } as StoredChange
-    const change = { id: 1n, entity: 'loan', entityId: '77', action: 'create', loanChange, trail: [] }
+    const change = {
+      id: 1n,
+      entity: 'loan',
+      entityId: '77',
+      action: 'create',
+      loanChange,
+      paymentChange: undefined,
+      trail: [],
+    }
     const nulls = (table: SealedName, key: string) => ({ table, key, values: SEALED[table].columns.map(() => null) })
     expect(await read(1, [change])).toEqual(new Map([[1n, [nulls('loan', '77')]]]))
     expect(await posted(1, [change])).toEqual(new Map([[1n, [nulls('loan_entry', '99999999999999999999')]]]))

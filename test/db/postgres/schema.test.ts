@@ -72,13 +72,14 @@ describe('prisma/schema.prisma and the migrations', () => {
        SELECT c.conname, a.attname FROM pg_constraint c
        JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] WHERE c.contype = 'f'`,
     )
-    // Sign-in and the cookie of a session name no organization, and keys and limits are the service's own.
+    // Sign-in, the cookie of a session and the message of a provider name no organization, and keys and limits are the service's own.
     const exceptions = [
       'account_email_key',
       'signing_key_pkey',
       'rate_limit_pkey',
       'api_key_hash_key',
       'page_session_hash_key',
+      'payment_channel_secret',
     ]
     const others = rows.filter(({ name, first }) => first !== 'organization_id' && !exceptions.includes(name))
     expect(others).toEqual([])

@@ -71,7 +71,7 @@ describe('the lines of a posting', () => {
 
   it('are on the accounts of the chart in force on its booked day, in the order of the slots', () => {
     const amounts = { ...NONE, cash: 150n, loan_portfolio: -100n, interest_income: -50n }
-    expect(linesOf(CHARTS, { bookedOn: '2026-03-01', amounts, move: null })).toEqual([
+    expect(linesOf(CHARTS, { bookedOn: '2026-03-01', amounts, cashAccount: null, move: null })).toEqual([
       { account: '1002', debit: 150n, credit: 0n },
       { account: '1100', debit: 0n, credit: 100n },
       { account: '4000', debit: 0n, credit: 50n },
@@ -80,25 +80,28 @@ describe('the lines of a posting', () => {
 
   it('are two for each slot that moves, whatever the chart in force', () => {
     const amounts = { ...NONE, cash: -150n }
-    expect(linesOf(CHARTS, { bookedOn: '2026-03-01', amounts, move: { from: 2, to: 3 } })).toEqual([
+    expect(linesOf(CHARTS, { bookedOn: '2026-03-01', amounts, cashAccount: null, move: { from: 2, to: 3 } })).toEqual([
       { account: '1000', debit: 150n, credit: 0n },
       { account: '1001', debit: 0n, credit: 150n },
     ])
   })
 
   it('are none where nothing has an amount', () => {
-    expect(linesOf(CHARTS, { bookedOn: '2026-03-01', amounts: amountsBy(() => 0n), move: null })).toEqual([])
+    expect(
+      linesOf(CHARTS, { bookedOn: '2026-03-01', amounts: amountsBy(() => 0n), cashAccount: null, move: null }),
+    ).toEqual([])
   })
 })
 
 it('the postings on an account are found by the spans of days in which charts have the account', () => {
   const cash = 2 ** SLOTS.indexOf('cash')
   expect(onAccount(CHARTS, '1000')).toEqual({
+    code: '1000',
     spans: [
       { from: null, before: '2026-02-01', slots: cash },
       { from: '2026-04-01', before: null, slots: cash },
     ],
     versions: [1, 2, 5].map((version) => ({ version, slots: cash })),
   })
-  expect(onAccount(CHARTS, 'none')).toEqual({ spans: [], versions: [] })
+  expect(onAccount(CHARTS, 'none')).toEqual({ code: 'none', spans: [], versions: [] })
 })

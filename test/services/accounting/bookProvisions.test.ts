@@ -208,19 +208,19 @@ describe('the chart of accounts', () => {
   const { accounts, slots, method } = DEFAULT_CHART
 
   it('moves the balance of the allowance to another account', async () => {
-    const account = { code: '2300', name: 'Allowance', type: 'liability' as const }
-    const request = { accounts: [...accounts, account], slots: { ...slots, loan_loss_allowance: '2300' }, method }
+    const account = { code: '2310', name: 'Allowance', type: 'liability' as const }
+    const request = { accounts: [...accounts, account], slots: { ...slots, loan_loss_allowance: '2310' }, method }
     await setChart(service.deps, caller, request)
     await book('2026-02-10', of({ 3: 130 }))
     const { body } = await service.get('/v1/accounting/trial-balance', { token: service.tokens.operator })
     const listed = body.accounts as unknown as { code: string; balance: number }[]
     const balanceOf = (code: string) => listed.find((one) => one.code === code)?.balance
-    expect([balanceOf('5300'), balanceOf('2300'), balanceOf('1300')]).toEqual([130, 130, 0])
+    expect([balanceOf('5300'), balanceOf('2310'), balanceOf('1300')]).toEqual([130, 130, 0])
   })
 
   it('cannot leave out the slots of provisions once some are booked', async () => {
     const { provision_expense: _, ...without } = slots
-    const kept = [...accounts, { code: '2300', name: 'Allowance', type: 'liability' as const }]
+    const kept = [...accounts, { code: '2310', name: 'Allowance', type: 'liability' as const }]
     await expect(setChart(service.deps, caller, { accounts: kept, slots: without, method })).rejects.toMatchObject({
       code: 'failed_precondition',
       faults: [{ role: 'slots.provision_expense' }],

@@ -59,7 +59,7 @@ describe('a month as CSV', () => {
   it('of a month without postings has its head and totals of zero', async () => {
     const [head, total, ...rest] = (await write('2025-12', 'csv')).split('\n')
     expect(head).toContain('posting,sequence,bookedOn')
-    expect([total, rest]).toEqual(['control totals,,,,,,0 postings,,,,,KES,0.00,0.00', ['']])
+    expect([total, rest]).toEqual(['control totals,,,,,,0 postings,,,,,KES,0.00,0.00,', ['']])
   })
 })
 
@@ -131,6 +131,7 @@ account assets:1300 Allowance for loan losses
 account liabilities:2000 Overpayments owed to customers
 account liabilities:2100 Unearned interest
 account liabilities:2200 Tax payable
+account liabilities:2300 Payments in suspense
 account equity:3000 Opening equity
 account income:4000 Interest income
 account income:4010 Fee income
@@ -186,15 +187,15 @@ account assets:1100 Loans to customers
 ; debit 899.51 KES, credit 899.51 KES
 ; debit 7 UGX, credit 7 UGX
 `
-const FEBRUARY_CSV = `posting,sequence,bookedOn,valueDate,late,postedAt,kind,loanId,transactionId,account,accountName,currencyCode,debit,credit
-4,4,2026-02-01,2026-02-01,false,2026-11-21T12:00:00.000+03:00,chart_changed,,,1000,Cash and mobile money,KES,399.50,0.00
-4,4,2026-02-01,2026-02-01,false,2026-11-21T12:00:00.000+03:00,chart_changed,,,1001,'=M-PESA,KES,0.00,399.50
-5,5,2026-02-01,2026-02-01,false,2026-11-21T12:00:00.000+03:00,chart_changed,,,1000,Cash and mobile money,UGX,7,0
-5,5,2026-02-01,2026-02-01,false,2026-11-21T12:00:00.000+03:00,chart_changed,,,1001,'=M-PESA,UGX,0,7
-6,6,2026-02-01,2026-01-02,true,2026-11-21T12:00:00.000+03:00,repayment,7,71,1001,'=M-PESA,KES,0.01,0.00
-6,6,2026-02-01,2026-01-02,true,2026-11-21T12:00:00.000+03:00,repayment,7,71,2000,Overpayments owed to customers,KES,0.00,0.01
-7,7,2026-02-03,2026-02-03,false,2026-11-21T12:00:00.000+03:00,repayment,7,72,1001,'=M-PESA,KES,500.00,0.00
-7,7,2026-02-03,2026-02-03,false,2026-11-21T12:00:00.000+03:00,repayment,7,72,1100,Loans; to: people,KES,0.00,500.00
-control totals,,,,,,4 postings,,,,,KES,899.51,899.51
-control totals,,,,,,4 postings,,,,,UGX,7,7
+const FEBRUARY_CSV = `posting,sequence,bookedOn,valueDate,late,postedAt,kind,loanId,transactionId,account,accountName,currencyCode,debit,credit,paymentId
+4,4,2026-02-01,2026-02-01,false,2026-11-21T12:00:00.000+03:00,chart_changed,,,1000,Cash and mobile money,KES,399.50,0.00,
+4,4,2026-02-01,2026-02-01,false,2026-11-21T12:00:00.000+03:00,chart_changed,,,1001,'=M-PESA,KES,0.00,399.50,
+5,5,2026-02-01,2026-02-01,false,2026-11-21T12:00:00.000+03:00,chart_changed,,,1000,Cash and mobile money,UGX,7,0,
+5,5,2026-02-01,2026-02-01,false,2026-11-21T12:00:00.000+03:00,chart_changed,,,1001,'=M-PESA,UGX,0,7,
+6,6,2026-02-01,2026-01-02,true,2026-11-21T12:00:00.000+03:00,repayment,7,71,1001,'=M-PESA,KES,0.01,0.00,
+6,6,2026-02-01,2026-01-02,true,2026-11-21T12:00:00.000+03:00,repayment,7,71,2000,Overpayments owed to customers,KES,0.00,0.01,
+7,7,2026-02-03,2026-02-03,false,2026-11-21T12:00:00.000+03:00,repayment,7,72,1001,'=M-PESA,KES,500.00,0.00,
+7,7,2026-02-03,2026-02-03,false,2026-11-21T12:00:00.000+03:00,repayment,7,72,1100,Loans; to: people,KES,0.00,500.00,
+control totals,,,,,,4 postings,,,,,KES,899.51,899.51,
+control totals,,,,,,4 postings,,,,,UGX,7,7,
 `

@@ -30,11 +30,11 @@ const SECOND_CHART = {
     ...DEFAULT_CHART.accounts,
     { code: '1001', name: 'Wallet: of "M-PESA"; and bank', type: 'asset' as const },
     { code: '1190', name: 'Allowance for losses', type: 'asset' as const },
-    { code: '2300', name: 'Expected losses', type: 'liability' as const },
+    { code: '2350', name: 'Expected losses', type: 'liability' as const },
   ],
   slots: {
     ...{ ...DEFAULT_CHART.slots, cash: '1001', write_offs: '1190', charge_offs: '1190' },
-    loan_loss_allowance: '2300',
+    loan_loss_allowance: '2350',
   },
   method: { default: 'cash', products: { '2': 'accrual_upfront', '3': 'accrual_periodic' } },
 }

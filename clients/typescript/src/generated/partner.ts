@@ -67,6 +67,19 @@ export interface AfterDueRequest {
   maxDays?: number
 }
 
+export interface PaymentPartRequest {
+  loanId?: string
+  /** Your own id of the loan, instead of `loanId`. */
+  loanExternalId?: string
+  /** An amount in the currency of the loan, with no more decimals than the currency has. */
+  amount: number
+}
+
+export interface AllocatePaymentRequest {
+  /** The parts: all of them are posted, or none. */
+  allocations: PaymentPartRequest[]
+}
+
 export type AuditEntryBefore = { [key: string]: unknown } | null
 
 export type AuditEntryAfter = { [key: string]: unknown } | null
@@ -200,6 +213,7 @@ export interface ChartSlots {
   provision_expense?: string
   loan_loss_allowance?: string
   tax_payable?: string
+  payments_in_suspense?: string
 }
 
 export type ChartMethodsProducts = { [key: string]: unknown }
@@ -247,6 +261,7 @@ export interface ChartSlotsRequest {
   provision_expense?: string
   loan_loss_allowance?: string
   tax_payable?: string
+  payments_in_suspense?: string
 }
 
 export interface CloseCustomerRequest {
@@ -393,6 +408,29 @@ export interface CreateLoanRequest {
   settles?: string[]
 }
 
+export interface CreatePaymentChannelRequest {
+  /** For people. */
+  name: string
+  /** Which provider’s messages it takes. */
+  adapter: 'canonical'
+  /** The number of the wallet or the account at the provider. */
+  shortCode?: string
+  /** Default: the currency of your organization. */
+  currencyCode?: 'KES' | 'TZS' | 'ETB' | 'UGX' | 'RWF' | 'BIF'
+  /** The zone of the times in the provider's messages, such as `Africa/Nairobi`. */
+  zone?: string
+  /** The code of an account of the chart for its money. */
+  account?: string
+  /** Addresses and networks (CIDR) from which messages are taken. */
+  allowFrom?: string[]
+  /** Whether payments that fit one loan are allocated at once. */
+  autoAllocate?: boolean
+  /** Whether the phone number of the payer may decide, where nothing else does. */
+  matchPhone?: boolean
+  /** A payment that a message tells of and that is above this waits until the statement of the provider confirms it. */
+  confirmAbove?: number
+}
+
 export interface CreateWebhookEndpointRequest {
   /** Where events are sent: `https:`, an address of the internet, any port, no user and no password. */
   url: string
@@ -426,13 +464,19 @@ export interface CreateWebhookEndpointRequest {
     | 'accounting.chart_changed'
     | 'delinquency.changed'
     | 'accounting.provisions_booked'
+    | 'payment.received'
+    | 'payment.allocated'
+    | 'payment.unmatched'
+    | 'payment.returned'
+    | 'payment.reversed'
     | 'customer.*'
     | 'loan.*'
     | 'repayment.*'
     | 'transaction.*'
     | 'credit.*'
     | 'accounting.*'
-    | 'delinquency.*'[]
+    | 'delinquency.*'
+    | 'payment.*'[]
   /** The words of the events: of this API, or of the record API. */
   style?: 'partner' | 'record'
   /** For people. */
@@ -732,6 +776,24 @@ export interface EventDelinquency {
   previousBucket: string
 }
 
+export interface EventPayment {
+  id: string
+  channelId: string
+  receipt: string
+  status: string
+  amount: number
+  currencyCode: string
+  allocated: number
+  returned: number
+  reversed: number
+  suspense: number
+  valueDate: string
+  /** @nullable */
+  reference: string | null
+  /** @nullable */
+  cause: string | null
+}
+
 export interface EventPrevious {
   status?: string
   totalOutstanding?: number
@@ -769,6 +831,7 @@ export interface EventData {
   credit?: EventCredit
   accounting?: EventAccounting
   delinquency?: EventDelinquency
+  payment?: EventPayment
   previous?: EventPrevious
 }
 
@@ -1280,6 +1343,132 @@ export interface Organization {
   paymentMethod: string
 }
 
+export interface PaymentAllocation {
+  loanId: string
+  /** @nullable */
+  loanExternalId: string | null
+  transactionId: string
+  amount: number
+  date: string
+  status: 'posted' | 'reversed'
+}
+
+export interface PaymentCandidate {
+  loanId: string
+  why: string
+  open: boolean
+  currencyCode: string
+}
+
+export interface Payment {
+  id: string
+  channelId: string
+  receipt: string
+  status: string
+  amount: number
+  currencyCode: string
+  allocated: number
+  returned: number
+  reversed: number
+  suspense: number
+  paidAt: string
+  valueDate: string
+  /** @nullable */
+  reference: string | null
+  /** @nullable */
+  payerPhone: string | null
+  /** @nullable */
+  payerName: string | null
+  awaitsStatement: boolean
+  /** @nullable */
+  cause: string | null
+  mismatch?: string[]
+  allocations: PaymentAllocation[]
+  candidates?: PaymentCandidate[]
+  receivedAt: string
+  updatedAt: string
+}
+
+export interface PaymentChannel {
+  id: string
+  name: string
+  adapter: string
+  /** @nullable */
+  shortCode: string | null
+  currencyCode: string
+  zone: string
+  /** @nullable */
+  account: string | null
+  allowFrom: string[]
+  autoAllocate: boolean
+  matchPhone: boolean
+  /** @nullable */
+  confirmAbove: number | null
+  state: 'active' | 'disabled'
+  createdAt: string
+}
+
+export interface PaymentChannelPage {
+  items: PaymentChannel[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface PaymentChannelPosition {
+  channelId: string
+  asOf: string
+  currencyCode: string
+  payments: number
+  received: number
+  allocated: number
+  suspense: number
+  returned: number
+  reversed: number
+}
+
+export interface PaymentChannelWithSecret {
+  id: string
+  name: string
+  adapter: string
+  /** @nullable */
+  shortCode: string | null
+  currencyCode: string
+  zone: string
+  /** @nullable */
+  account: string | null
+  allowFrom: string[]
+  autoAllocate: boolean
+  matchPhone: boolean
+  /** @nullable */
+  confirmAbove: number | null
+  state: 'active' | 'disabled'
+  createdAt: string
+  /** @nullable */
+  inboundUrl: string | null
+  /** @nullable */
+  previousSecretUntil: string | null
+}
+
+export interface PaymentLine {
+  line: number
+  status: number
+  replayed?: boolean
+  code?: string
+  message?: string
+  details?: FieldFault[]
+  payment?: Payment
+}
+
+export interface PaymentPage {
+  items: Payment[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
 export interface PendingAction {
   id: string
   state: string
@@ -1358,6 +1547,23 @@ export interface PortfolioAtRisk {
   groups: PortfolioGroup[]
 }
 
+export interface PostPaymentRequest {
+  /** The channel on which the money came in. */
+  channelId: string
+  /** The provider's number of the payment: unique on the channel for ever. */
+  receipt: string
+  /** What was paid, in the currency of the channel. */
+  amount: number
+  /** That of the channel, if given. */
+  currencyCode?: 'KES' | 'TZS' | 'ETB' | 'UGX' | 'RWF' | 'BIF'
+  /** When it was paid, as the provider says. */
+  paidAt?: string
+  /** As the payer typed it. */
+  reference?: string
+  payerPhone?: string
+  payerName?: string
+}
+
 export interface PostRecoveryRequest {
   /** Greater than 0, in the loan's currency. */
   transactionAmount: number
@@ -1405,6 +1611,7 @@ export interface Posting {
   loanId: string | null
   /** @nullable */
   transactionId: string | null
+  paymentId?: string
   currencyCode: string
   lines: PostingLine[]
 }
@@ -1633,6 +1840,20 @@ export interface RestructuredLoan {
   restructures: Restructure[]
 }
 
+export interface ReturnPaymentRequest {
+  /** All that is in suspense when left out. */
+  amount?: number
+  /** Why, and how it was paid back. */
+  note: string
+}
+
+export interface ReverseAllocationsRequest {
+  /** The repayments that are reversed. */
+  transactionIds?: string[]
+  /** Why. */
+  note?: string
+}
+
 export interface ReverseTransactionRequest {
   /** A remark for people. */
   note?: string
@@ -1680,6 +1901,11 @@ export interface RollRateMatrix {
   policyVersion?: number
   source?: string
   currencies: RollRates[]
+}
+
+export interface RotatePaymentChannelSecretRequest {
+  /** Hours for which the address before takes messages, too. */
+  overlapHours?: number
 }
 
 export interface RotateWebhookSecretRequest {
@@ -1793,6 +2019,31 @@ export interface UpdateOrganizationRequest {
   approvalAbove?: number | null
 }
 
+export interface UpdatePaymentChannelRequest {
+  /** For people. */
+  name?: string
+  /**
+   * The number of the wallet or the account at the provider.
+   * @nullable
+   */
+  shortCode?: string | null
+  /** The zone of the times in the provider's messages, such as `Africa/Nairobi`. */
+  zone?: string
+  /** Addresses and networks (CIDR) from which messages are taken. */
+  allowFrom?: string[]
+  /** Whether payments that fit one loan are allocated at once. */
+  autoAllocate?: boolean
+  /** Whether the phone number of the payer may decide, where nothing else does. */
+  matchPhone?: boolean
+  /**
+   * A payment that a message tells of and that is above this waits until the statement of the provider confirms it.
+   * @nullable
+   */
+  confirmAbove?: number | null
+  /** `disabled` takes no message and no payment. */
+  state?: 'active' | 'disabled'
+}
+
 export interface UpdateWebhookEndpointRequest {
   /** Where events are sent: `https:`, an address of the internet, any port, no user and no password. */
   url?: string
@@ -1826,13 +2077,19 @@ export interface UpdateWebhookEndpointRequest {
     | 'accounting.chart_changed'
     | 'delinquency.changed'
     | 'accounting.provisions_booked'
+    | 'payment.received'
+    | 'payment.allocated'
+    | 'payment.unmatched'
+    | 'payment.returned'
+    | 'payment.reversed'
     | 'customer.*'
     | 'loan.*'
     | 'repayment.*'
     | 'transaction.*'
     | 'credit.*'
     | 'accounting.*'
-    | 'delinquency.*'[]
+    | 'delinquency.*'
+    | 'payment.*'[]
   /** `active` also ends a back-off and every pause: what waits is sent at once. */
   state?: 'active' | 'disabled'
   /** For people. */
@@ -2206,6 +2463,56 @@ export type ListTransactionsParams = {
   updatedSince?: string
 }
 
+export type GetPaymentChannelPositionParams = {
+  /**
+   * The last day that counts.
+   */
+  asOf?: string
+}
+
+export type ListPaymentsParams = {
+  /**
+   * The number of the page, from 1.
+   */
+  page?: number
+  /**
+   * Items in the answer at most.
+   */
+  rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
+  after?: string
+  /**
+   * Only payments with one of these statuses, separated by commas: received, allocated, partly_allocated, unmatched, returned, reversed.
+   */
+  status?: string
+  /**
+   * Only payments of this channel.
+   */
+  channelId?: string
+  /**
+   * Only the payment with this receipt.
+   */
+  receipt?: string
+  /**
+   * Only payments with this reference, as the payer typed it.
+   */
+  reference?: string
+  /**
+   * Only payments of which a repayment is on this loan.
+   */
+  loanId?: string
+  /**
+   * Only what was paid from this instant on.
+   */
+  from?: string
+  /**
+   * Only what was paid before this instant.
+   */
+  to?: string
+}
+
 export type GetDelinquencyPolicyParams = {
   /**
    * A version that was in force, back to 0.
@@ -2442,6 +2749,8 @@ const loanPageShape: Shape = { total: 1 }
 const transactionPageShape: Shape = { total: 1 }
 const chargePageShape: Shape = { total: 1 }
 const listedTransactionPageShape: Shape = { total: 1 }
+const paymentChannelPageShape: Shape = { total: 1 }
+const paymentPageShape: Shape = { total: 1 }
 const webhookEndpointPageShape: Shape = { total: 1 }
 const webhookDeliveryPageShape: Shape = { total: 1 }
 const portfolioBucketShape: Shape = { loans: 1 }
@@ -2907,6 +3216,72 @@ export const partnerOperations = ({ send, list }: Sender) => ({
       },
       call,
     ),
+
+  /** Create a payment channel. */
+  createPaymentChannel: (body: CreatePaymentChannelRequest, call?: Call): Promise<PaymentChannelWithSecret> =>
+    send<PaymentChannelWithSecret>({ method: 'POST', path: '/v1/payment-channels', body, keyed: true }, call),
+
+  /** List payment channels. */
+  listPaymentChannels: (query?: ListLoanProductsParams, call?: Call): Listed<PaymentChannelPage> =>
+    list<PaymentChannelPage>(
+      { method: 'GET', path: '/v1/payment-channels', query, shape: paymentChannelPageShape },
+      call,
+    ),
+
+  /** Read a payment channel. */
+  getPaymentChannel: (id: string, call?: Call): Promise<PaymentChannel> =>
+    send<PaymentChannel>({ method: 'GET', path: at`/v1/payment-channels/${id}` }, call),
+
+  /** Change a payment channel. */
+  updatePaymentChannel: (id: string, body: UpdatePaymentChannelRequest, call?: Call): Promise<PaymentChannel> =>
+    send<PaymentChannel>({ method: 'PATCH', path: at`/v1/payment-channels/${id}`, body }, call),
+
+  /** Say where the money of a channel is. */
+  getPaymentChannelPosition: (
+    id: string,
+    query?: GetPaymentChannelPositionParams,
+    call?: Call,
+  ): Promise<PaymentChannelPosition> =>
+    send<PaymentChannelPosition>({ method: 'GET', path: at`/v1/payment-channels/${id}/position`, query }, call),
+
+  /** Give a payment channel a new address. */
+  rotatePaymentChannelSecret: (
+    id: string,
+    body?: RotatePaymentChannelSecretRequest,
+    call?: Call,
+  ): Promise<PaymentChannelWithSecret> =>
+    send<PaymentChannelWithSecret>(
+      { method: 'POST', path: at`/v1/payment-channels/${id}/rotate-secret`, body, keyed: true },
+      call,
+    ),
+
+  /** Tell of a payment that came in. */
+  postPayment: (body: PostPaymentRequest, call?: Call): Promise<Payment> =>
+    send<Payment>({ method: 'POST', path: '/v1/payments', body, keyed: true }, call),
+
+  /** List payments. */
+  listPayments: (query?: ListPaymentsParams, call?: Call): Listed<PaymentPage> =>
+    list<PaymentPage>({ method: 'GET', path: '/v1/payments', query, shape: paymentPageShape }, call),
+
+  /** Read a payment. */
+  getPayment: (id: string, call?: Call): Promise<Payment> =>
+    send<Payment>({ method: 'GET', path: at`/v1/payments/${id}` }, call),
+
+  /** Allocate a payment to loans. */
+  allocatePayment: (id: string, body: AllocatePaymentRequest, call?: Call): Promise<Payment> =>
+    send<Payment>({ method: 'POST', path: at`/v1/payments/${id}/allocations`, body, keyed: true }, call),
+
+  /** Take a payment from its loans again. */
+  reversePaymentAllocations: (id: string, body?: ReverseAllocationsRequest, call?: Call): Promise<Payment> =>
+    send<Payment>({ method: 'POST', path: at`/v1/payments/${id}/allocations/reverse`, body, keyed: true }, call),
+
+  /** Note that a payment was paid back. */
+  returnPayment: (id: string, body: ReturnPaymentRequest, call?: Call): Promise<Payment> =>
+    send<Payment>({ method: 'POST', path: at`/v1/payments/${id}/return`, body, keyed: true }, call),
+
+  /** Tell of many payments. */
+  postPayments: (body: readonly PostPaymentRequest[], call?: Call): Promise<PaymentLine[]> =>
+    send<PaymentLine[]>({ method: 'POST', path: '/v1/payments/batch', body, lines: true }, call),
 
   /** Read the delinquency policy. */
   getDelinquencyPolicy: (query?: GetDelinquencyPolicyParams, call?: Call): Promise<DelinquencyPolicy> =>

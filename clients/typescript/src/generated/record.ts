@@ -250,6 +250,24 @@ export interface EventDelinquency {
   previous_bucket: string
 }
 
+export interface EventPayment {
+  id: string
+  channel_id: string
+  receipt: string
+  status: string
+  amount: number
+  currency_code: string
+  allocated: number
+  returned: number
+  reversed: number
+  suspense: number
+  value_date: string
+  /** @nullable */
+  reference: string | null
+  /** @nullable */
+  cause: string | null
+}
+
 export interface EventPrevious {
   status?: string
   total_outstanding?: number
@@ -291,6 +309,7 @@ export interface EventData {
   credit?: EventCredit
   accounting?: EventAccounting
   delinquency?: EventDelinquency
+  payment?: EventPayment
   previous?: EventPrevious
 }
 

@@ -231,6 +231,7 @@ const postingSchema = named(
     kind: word('What the posting is of', POSTING_KINDS),
     loanId: z.string().nullable().describe('Null: of no loan, but a move between accounts.'),
     transactionId: z.string().nullable(),
+    paymentId: z.string().optional().describe('Of a payment that was received, returned or reversed; else absent.'),
     currencyCode: z.string().describe('ISO 4217, such as `TZS`.'),
     lines: z
       .array(postingLine)
@@ -330,6 +331,7 @@ export const toPosting = ({ currency, lines, ...posting }: Posting, zone: string
   kind: posting.kind,
   loanId: posting.loanId === null ? null : String(posting.loanId),
   transactionId: posting.transactionId === null ? null : String(posting.transactionId),
+  ...(posting.paymentId !== null && { paymentId: String(posting.paymentId) }),
   currencyCode: currency.code,
   lines: lines.map(({ account, ...turnover }) => ({ account, ...amounts(turnover, currency) })),
 })

@@ -111,6 +111,7 @@ const stored: Posting = {
   currency: CURRENCY,
   loanId: BigInt(posting.loanId),
   transactionId: BigInt(posting.transactionId),
+  paymentId: null,
   postedAt: Date.parse(posting.postedAt),
   lines: posting.lines.map(({ account: code, ...sums }) => ({ account: code, ...inMinor(sums) })),
 }

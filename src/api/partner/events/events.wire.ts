@@ -11,6 +11,7 @@ import {
   type EventWords,
   eventViewIn,
   inWords,
+  PAYMENT_MEMBERS,
   previousMembers,
   trailObject,
 } from '../../lists/eventView.ts'
@@ -73,6 +74,21 @@ const WORDS = {
     policyVersion: 'policyVersion',
     previousBucket: 'previousBucket',
   },
+  payment: {
+    id: 'id',
+    channelId: 'channelId',
+    receipt: 'receipt',
+    status: 'status',
+    amount: 'amount',
+    currencyCode: 'currencyCode',
+    allocated: 'allocated',
+    returned: 'returned',
+    reversed: 'reversed',
+    suspense: 'suspense',
+    valueDate: 'valueDate',
+    reference: 'reference',
+    cause: 'cause',
+  },
   previous: {
     status: 'status',
     totalOutstanding: 'totalOutstanding',
@@ -103,6 +119,10 @@ const delinquency = named('EventDelinquency', z.object(inWords(DELINQUENCY_MEMBE
   example: examples.delinquency,
 })
 
+const payment = named('EventPayment', z.object(inWords(PAYMENT_MEMBERS, WORDS.payment)), {
+  example: examples.payment,
+})
+
 const replaced = {
   replacedId: z.string().optional().describe('Of an adjustment: the transaction that was reversed.'),
   replacedAmount: money.optional().describe('Of an adjustment: the amount of the transaction that was reversed.'),
@@ -125,6 +145,7 @@ const eventData = named(
     credit: credit.optional().describe('What was decided.'),
     accounting: accounting.optional().describe('What changed in the accounting.'),
     delinquency: delinquency.optional().describe('How late the loan is, of `delinquency.changed`.'),
+    payment: payment.optional().describe('The payment right after the change, of `payment.*`.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),
   { example: examples.repaymentPosted.data },

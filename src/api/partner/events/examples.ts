@@ -75,6 +75,22 @@ const { createdAt: made } = story.customer
 const restructured = story.posted(9, 'Restructure', '2026-02-14', { amount: 0, note: 'The harvest is late.' })
 const closed = { status: 'Closed' as const, active: false }
 
+export const payment = {
+  id: '4000000000000001',
+  channelId: '1',
+  receipt: 'SKL7XA9K2P',
+  status: 'received',
+  amount: 10_000,
+  currencyCode: 'TZS',
+  allocated: 0,
+  returned: 0,
+  reversed: 0,
+  suspense: 10_000,
+  valueDate: '2026-02-10',
+  reference: story.newLoan.externalId,
+  cause: null,
+}
+
 export const customerCreated = told(1, 'customer.created', made, { customer: customerAfter })
 
 export const repaymentPosted = told(3, 'repayment.posted', story.repayment.transactionAt, {
@@ -189,5 +205,27 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   }),
   'accounting.provisions_booked': told(43, 'accounting.provisions_booked', story.closedCustomer.updatedAt, {
     accounting: { provisionsAsOf: '2026-01-31' },
+  }),
+  'payment.received': told(44, 'payment.received', story.repayment.transactionAt, { payment }),
+  'payment.allocated': told(45, 'payment.allocated', story.repayment.transactionAt, {
+    ...ofTime,
+    payment: { ...payment, status: 'allocated', allocated: 10_000, suspense: 0 },
+  }),
+  'payment.unmatched': told(45, 'payment.unmatched', story.repayment.transactionAt, {
+    ...ofTime,
+    payment: { ...payment, status: 'unmatched', reference: 'JUMA', cause: 'no loan fits the reference' },
+  }),
+  'payment.returned': told(46, 'payment.returned', story.repayment.transactionAt, {
+    payment: { ...payment, status: 'returned', returned: 10_000, suspense: 0 },
+  }),
+  'payment.reversed': told(47, 'payment.reversed', story.repayment.transactionAt, {
+    ...ofTime,
+    payment: {
+      ...payment,
+      status: 'reversed',
+      reversed: 10_000,
+      suspense: 0,
+      cause: 'reversed by the provider: SKL9QQ0001',
+    },
   }),
 }

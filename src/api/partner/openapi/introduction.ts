@@ -40,6 +40,15 @@ export const TAGS = [
     description: 'List what was posted on all loans or on one, to reconcile a day or to follow the book.',
   },
   {
+    name: 'payment channels',
+    description: 'Where payments come in. Reading needs the role ADMIN or AUDITOR, and every other operation ADMIN.',
+  },
+  {
+    name: 'payments',
+    description:
+      'Payments that come in on your wallets and bank accounts: each is kept, goes to the loan that it fits, or waits in suspense for somebody.',
+  },
+  {
     name: 'arrears',
     description: 'The policy by which you say how late your loans are. Setting one needs the role ADMIN.',
   },
@@ -112,6 +121,7 @@ export const VARIABLES: StoryVariables = {
   chosen: {
     customerExternalId: { value: 'wallet-255700000001', members: ['externalId', 'customerId'] },
     loanExternalId: { value: 'order-2026-0001', members: ['externalId'] },
+    receipt: { value: 'SKL7XA9K2P', members: ['receipt'] },
   },
   answered: {
     customerId: id('createCustomer'),
@@ -127,6 +137,8 @@ export const VARIABLES: StoryVariables = {
     writeOffId: id('writeOffLoan'),
     eventId: { operationId: 'listEvents', at: ['items', 0, 'id'] },
     endpointId: id('createWebhookEndpoint'),
+    channelId: id('createPaymentChannel'),
+    paymentId: id('postPayment'),
   },
   inPaths: {
     '/v1/customers/{id}': 'customerId',
@@ -146,6 +158,8 @@ export const VARIABLES: StoryVariables = {
     '/v1/loans/external/{externalId}/charges/{transactionId}': 'secondChargeId',
     '/v1/events/{id}': 'eventId',
     '/v1/webhook-endpoints/{id}': 'endpointId',
+    '/v1/payment-channels/{id}': 'channelId',
+    '/v1/payments/{id}': 'paymentId',
   },
 }
 

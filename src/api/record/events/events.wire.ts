@@ -15,6 +15,7 @@ import {
   type EventWords,
   eventViewIn,
   inWords,
+  PAYMENT_MEMBERS,
   previousMembers,
 } from '../../lists/eventView.ts'
 import { queryInt64 } from '../../lists/query.ts'
@@ -103,6 +104,21 @@ const WORDS = {
     policyVersion: 'policy_version',
     previousBucket: 'previous_bucket',
   },
+  payment: {
+    id: 'id',
+    channelId: 'channel_id',
+    receipt: 'receipt',
+    status: 'status',
+    amount: 'amount',
+    currencyCode: 'currency_code',
+    allocated: 'allocated',
+    returned: 'returned',
+    reversed: 'reversed',
+    suspense: 'suspense',
+    valueDate: 'value_date',
+    reference: 'reference',
+    cause: 'cause',
+  },
   previous: {
     status: 'status',
     totalOutstanding: 'total_outstanding',
@@ -134,6 +150,10 @@ const delinquency = named('EventDelinquency', z.object(inWords(DELINQUENCY_MEMBE
   example: examples.delinquency,
 })
 
+const payment = named('EventPayment', z.object(inWords(PAYMENT_MEMBERS, WORDS.payment)), {
+  example: examples.payment,
+})
+
 const replaced = {
   replacedId: wireId.optional().describe('Of an adjustment: the repayment that was reversed, and counts no longer.'),
   replacedAmount: money.optional().describe('Of an adjustment: the amount of the repayment that was reversed.'),
@@ -158,6 +178,7 @@ const eventData = named(
     credit: credit.optional().describe('What was decided.'),
     accounting: accounting.optional().describe('What changed in the accounting.'),
     delinquency: delinquency.optional().describe('How late the loan is, of `delinquency.changed`.'),
+    payment: payment.optional().describe('The payment right after the change, of `payment.*`.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),
   { example: examples.repaymentPosted.data },

@@ -33,6 +33,22 @@ export const previous = { total_outstanding: 250_000, total_paid: 0 }
 
 export const credit = { grade: 'C', credit_score: 440, credit_limit: 100_000, available_credit_limit: 100_000 }
 
+export const payment = {
+  id: '4000000000000001',
+  channel_id: '1',
+  receipt: 'SKL7XA9K2P',
+  status: 'received',
+  amount: 50_000,
+  currency_code: 'TZS',
+  allocated: 0,
+  returned: 0,
+  reversed: 0,
+  suspense: 50_000,
+  value_date: '2026-04-10',
+  reference: '000000001',
+  cause: null,
+}
+
 export const borrower = {
   id: story.borrower.id,
   business_name: story.borrower.business_name,
@@ -134,5 +150,18 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'delinquency.changed': told(21, 'delinquency.changed', booked, { ...ofLoan(7, overdue), delinquency }),
   'accounting.provisions_booked': told(21, 'accounting.provisions_booked', booked, {
     accounting: { provisions_as_of: '2026-01-31' },
+  }),
+  'payment.received': told(22, 'payment.received', booked, { payment }),
+  'payment.allocated': told(23, 'payment.allocated', booked, {
+    payment: { ...payment, status: 'allocated', allocated: 50_000, suspense: 0 },
+  }),
+  'payment.unmatched': told(23, 'payment.unmatched', booked, {
+    payment: { ...payment, status: 'unmatched', cause: 'no loan fits the reference' },
+  }),
+  'payment.returned': told(24, 'payment.returned', booked, {
+    payment: { ...payment, status: 'returned', returned: 50_000, suspense: 0 },
+  }),
+  'payment.reversed': told(24, 'payment.reversed', booked, {
+    payment: { ...payment, status: 'reversed', reversed: 50_000, suspense: 0 },
   }),
 }

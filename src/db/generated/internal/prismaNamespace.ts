@@ -433,6 +433,10 @@ export const ModelName = {
   AccountingPeriod: 'AccountingPeriod',
   Posting: 'Posting',
   PostingDay: 'PostingDay',
+  PaymentChannel: 'PaymentChannel',
+  Payment: 'Payment',
+  PaymentReversal: 'PaymentReversal',
+  PaymentInbox: 'PaymentInbox',
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
@@ -452,7 +456,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "signingKey" | "loanProduct" | "customer" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document"
+    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "signingKey" | "loanProduct" | "customer" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3120,6 +3124,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    PaymentChannel: {
+      payload: Prisma.$PaymentChannelPayload<ExtArgs>
+      fields: Prisma.PaymentChannelFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaymentChannelFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaymentChannelFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload>
+        }
+        findFirst: {
+          args: Prisma.PaymentChannelFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaymentChannelFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload>
+        }
+        findMany: {
+          args: Prisma.PaymentChannelFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload>[]
+        }
+        create: {
+          args: Prisma.PaymentChannelCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload>
+        }
+        createMany: {
+          args: Prisma.PaymentChannelCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaymentChannelCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload>[]
+        }
+        delete: {
+          args: Prisma.PaymentChannelDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload>
+        }
+        update: {
+          args: Prisma.PaymentChannelUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload>
+        }
+        deleteMany: {
+          args: Prisma.PaymentChannelDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaymentChannelUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaymentChannelUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload>[]
+        }
+        upsert: {
+          args: Prisma.PaymentChannelUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentChannelPayload>
+        }
+        aggregate: {
+          args: Prisma.PaymentChannelAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePaymentChannel>
+        }
+        groupBy: {
+          args: Prisma.PaymentChannelGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentChannelGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaymentChannelCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentChannelCountAggregateOutputType> | number
+        }
+      }
+    }
+    Payment: {
+      payload: Prisma.$PaymentPayload<ExtArgs>
+      fields: Prisma.PaymentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaymentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaymentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        findFirst: {
+          args: Prisma.PaymentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaymentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        findMany: {
+          args: Prisma.PaymentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>[]
+        }
+        create: {
+          args: Prisma.PaymentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        createMany: {
+          args: Prisma.PaymentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaymentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>[]
+        }
+        delete: {
+          args: Prisma.PaymentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        update: {
+          args: Prisma.PaymentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        deleteMany: {
+          args: Prisma.PaymentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaymentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaymentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>[]
+        }
+        upsert: {
+          args: Prisma.PaymentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPayload>
+        }
+        aggregate: {
+          args: Prisma.PaymentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePayment>
+        }
+        groupBy: {
+          args: Prisma.PaymentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaymentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentCountAggregateOutputType> | number
+        }
+      }
+    }
+    PaymentReversal: {
+      payload: Prisma.$PaymentReversalPayload<ExtArgs>
+      fields: Prisma.PaymentReversalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaymentReversalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaymentReversalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload>
+        }
+        findFirst: {
+          args: Prisma.PaymentReversalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaymentReversalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload>
+        }
+        findMany: {
+          args: Prisma.PaymentReversalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload>[]
+        }
+        create: {
+          args: Prisma.PaymentReversalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload>
+        }
+        createMany: {
+          args: Prisma.PaymentReversalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaymentReversalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload>[]
+        }
+        delete: {
+          args: Prisma.PaymentReversalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload>
+        }
+        update: {
+          args: Prisma.PaymentReversalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload>
+        }
+        deleteMany: {
+          args: Prisma.PaymentReversalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaymentReversalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaymentReversalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload>[]
+        }
+        upsert: {
+          args: Prisma.PaymentReversalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentReversalPayload>
+        }
+        aggregate: {
+          args: Prisma.PaymentReversalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePaymentReversal>
+        }
+        groupBy: {
+          args: Prisma.PaymentReversalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentReversalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaymentReversalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentReversalCountAggregateOutputType> | number
+        }
+      }
+    }
+    PaymentInbox: {
+      payload: Prisma.$PaymentInboxPayload<ExtArgs>
+      fields: Prisma.PaymentInboxFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaymentInboxFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaymentInboxFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload>
+        }
+        findFirst: {
+          args: Prisma.PaymentInboxFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaymentInboxFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload>
+        }
+        findMany: {
+          args: Prisma.PaymentInboxFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload>[]
+        }
+        create: {
+          args: Prisma.PaymentInboxCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload>
+        }
+        createMany: {
+          args: Prisma.PaymentInboxCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaymentInboxCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload>[]
+        }
+        delete: {
+          args: Prisma.PaymentInboxDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload>
+        }
+        update: {
+          args: Prisma.PaymentInboxUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload>
+        }
+        deleteMany: {
+          args: Prisma.PaymentInboxDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaymentInboxUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaymentInboxUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload>[]
+        }
+        upsert: {
+          args: Prisma.PaymentInboxUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentInboxPayload>
+        }
+        aggregate: {
+          args: Prisma.PaymentInboxAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePaymentInbox>
+        }
+        groupBy: {
+          args: Prisma.PaymentInboxGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentInboxGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaymentInboxCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentInboxCountAggregateOutputType> | number
+        }
+      }
+    }
     PortfolioDay: {
       payload: Prisma.$PortfolioDayPayload<ExtArgs>
       fields: Prisma.PortfolioDayFieldRefs
@@ -3712,7 +4012,8 @@ export const LoanEntryScalarFieldEnum = {
   record: 'record',
   paymentMethod: 'paymentMethod',
   dueOn: 'dueOn',
-  restructure: 'restructure'
+  restructure: 'restructure',
+  paymentId: 'paymentId'
 } as const
 
 export type LoanEntryScalarFieldEnum = (typeof LoanEntryScalarFieldEnum)[keyof typeof LoanEntryScalarFieldEnum]
@@ -4021,7 +4322,10 @@ export const PostingScalarFieldEnum = {
   contribution: 'contribution',
   provisionExpense: 'provisionExpense',
   loanLossAllowance: 'loanLossAllowance',
-  taxPayable: 'taxPayable'
+  taxPayable: 'taxPayable',
+  paymentsInSuspense: 'paymentsInSuspense',
+  cashAccount: 'cashAccount',
+  paymentId: 'paymentId'
 } as const
 
 export type PostingScalarFieldEnum = (typeof PostingScalarFieldEnum)[keyof typeof PostingScalarFieldEnum]
@@ -4039,6 +4343,85 @@ export const PostingDayScalarFieldEnum = {
 } as const
 
 export type PostingDayScalarFieldEnum = (typeof PostingDayScalarFieldEnum)[keyof typeof PostingDayScalarFieldEnum]
+
+
+export const PaymentChannelScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  name: 'name',
+  adapter: 'adapter',
+  shortCode: 'shortCode',
+  currency: 'currency',
+  zone: 'zone',
+  account: 'account',
+  allowFrom: 'allowFrom',
+  autoAllocate: 'autoAllocate',
+  matchPhone: 'matchPhone',
+  confirmAbove: 'confirmAbove',
+  secretHash: 'secretHash',
+  previousSecretHash: 'previousSecretHash',
+  previousUntil: 'previousUntil',
+  disabledAt: 'disabledAt',
+  createdAt: 'createdAt'
+} as const
+
+export type PaymentChannelScalarFieldEnum = (typeof PaymentChannelScalarFieldEnum)[keyof typeof PaymentChannelScalarFieldEnum]
+
+
+export const PaymentScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  channelId: 'channelId',
+  receipt: 'receipt',
+  amount: 'amount',
+  currency: 'currency',
+  paidAt: 'paidAt',
+  valueDate: 'valueDate',
+  reference: 'reference',
+  payer: 'payer',
+  status: 'status',
+  allocated: 'allocated',
+  returned: 'returned',
+  reversed: 'reversed',
+  parts: 'parts',
+  unconfirmed: 'unconfirmed',
+  cause: 'cause',
+  receivedAt: 'receivedAt',
+  updatedAt: 'updatedAt',
+  version: 'version'
+} as const
+
+export type PaymentScalarFieldEnum = (typeof PaymentScalarFieldEnum)[keyof typeof PaymentScalarFieldEnum]
+
+
+export const PaymentReversalScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  channelId: 'channelId',
+  receipt: 'receipt',
+  reverses: 'reverses',
+  amount: 'amount',
+  reversedAt: 'reversedAt',
+  receivedAt: 'receivedAt',
+  paymentId: 'paymentId'
+} as const
+
+export type PaymentReversalScalarFieldEnum = (typeof PaymentReversalScalarFieldEnum)[keyof typeof PaymentReversalScalarFieldEnum]
+
+
+export const PaymentInboxScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  channelId: 'channelId',
+  receivedAt: 'receivedAt',
+  message: 'message',
+  state: 'state',
+  outcome: 'outcome',
+  paymentId: 'paymentId',
+  decidedAt: 'decidedAt'
+} as const
+
+export type PaymentInboxScalarFieldEnum = (typeof PaymentInboxScalarFieldEnum)[keyof typeof PaymentInboxScalarFieldEnum]
 
 
 export const PortfolioDayScalarFieldEnum = {
@@ -4441,6 +4824,10 @@ export type GlobalOmitConfig = {
   accountingPeriod?: Prisma.AccountingPeriodOmit
   posting?: Prisma.PostingOmit
   postingDay?: Prisma.PostingDayOmit
+  paymentChannel?: Prisma.PaymentChannelOmit
+  payment?: Prisma.PaymentOmit
+  paymentReversal?: Prisma.PaymentReversalOmit
+  paymentInbox?: Prisma.PaymentInboxOmit
   portfolioDay?: Prisma.PortfolioDayOmit
   portfolioHead?: Prisma.PortfolioHeadOmit
   loanBucket?: Prisma.LoanBucketOmit

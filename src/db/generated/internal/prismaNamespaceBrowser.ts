@@ -87,6 +87,10 @@ export const ModelName = {
   AccountingPeriod: 'AccountingPeriod',
   Posting: 'Posting',
   PostingDay: 'PostingDay',
+  PaymentChannel: 'PaymentChannel',
+  Payment: 'Payment',
+  PaymentReversal: 'PaymentReversal',
+  PaymentInbox: 'PaymentInbox',
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
@@ -366,7 +370,8 @@ export const LoanEntryScalarFieldEnum = {
   record: 'record',
   paymentMethod: 'paymentMethod',
   dueOn: 'dueOn',
-  restructure: 'restructure'
+  restructure: 'restructure',
+  paymentId: 'paymentId'
 } as const
 
 export type LoanEntryScalarFieldEnum = (typeof LoanEntryScalarFieldEnum)[keyof typeof LoanEntryScalarFieldEnum]
@@ -675,7 +680,10 @@ export const PostingScalarFieldEnum = {
   contribution: 'contribution',
   provisionExpense: 'provisionExpense',
   loanLossAllowance: 'loanLossAllowance',
-  taxPayable: 'taxPayable'
+  taxPayable: 'taxPayable',
+  paymentsInSuspense: 'paymentsInSuspense',
+  cashAccount: 'cashAccount',
+  paymentId: 'paymentId'
 } as const
 
 export type PostingScalarFieldEnum = (typeof PostingScalarFieldEnum)[keyof typeof PostingScalarFieldEnum]
@@ -693,6 +701,85 @@ export const PostingDayScalarFieldEnum = {
 } as const
 
 export type PostingDayScalarFieldEnum = (typeof PostingDayScalarFieldEnum)[keyof typeof PostingDayScalarFieldEnum]
+
+
+export const PaymentChannelScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  name: 'name',
+  adapter: 'adapter',
+  shortCode: 'shortCode',
+  currency: 'currency',
+  zone: 'zone',
+  account: 'account',
+  allowFrom: 'allowFrom',
+  autoAllocate: 'autoAllocate',
+  matchPhone: 'matchPhone',
+  confirmAbove: 'confirmAbove',
+  secretHash: 'secretHash',
+  previousSecretHash: 'previousSecretHash',
+  previousUntil: 'previousUntil',
+  disabledAt: 'disabledAt',
+  createdAt: 'createdAt'
+} as const
+
+export type PaymentChannelScalarFieldEnum = (typeof PaymentChannelScalarFieldEnum)[keyof typeof PaymentChannelScalarFieldEnum]
+
+
+export const PaymentScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  channelId: 'channelId',
+  receipt: 'receipt',
+  amount: 'amount',
+  currency: 'currency',
+  paidAt: 'paidAt',
+  valueDate: 'valueDate',
+  reference: 'reference',
+  payer: 'payer',
+  status: 'status',
+  allocated: 'allocated',
+  returned: 'returned',
+  reversed: 'reversed',
+  parts: 'parts',
+  unconfirmed: 'unconfirmed',
+  cause: 'cause',
+  receivedAt: 'receivedAt',
+  updatedAt: 'updatedAt',
+  version: 'version'
+} as const
+
+export type PaymentScalarFieldEnum = (typeof PaymentScalarFieldEnum)[keyof typeof PaymentScalarFieldEnum]
+
+
+export const PaymentReversalScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  channelId: 'channelId',
+  receipt: 'receipt',
+  reverses: 'reverses',
+  amount: 'amount',
+  reversedAt: 'reversedAt',
+  receivedAt: 'receivedAt',
+  paymentId: 'paymentId'
+} as const
+
+export type PaymentReversalScalarFieldEnum = (typeof PaymentReversalScalarFieldEnum)[keyof typeof PaymentReversalScalarFieldEnum]
+
+
+export const PaymentInboxScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  channelId: 'channelId',
+  receivedAt: 'receivedAt',
+  message: 'message',
+  state: 'state',
+  outcome: 'outcome',
+  paymentId: 'paymentId',
+  decidedAt: 'decidedAt'
+} as const
+
+export type PaymentInboxScalarFieldEnum = (typeof PaymentInboxScalarFieldEnum)[keyof typeof PaymentInboxScalarFieldEnum]
 
 
 export const PortfolioDayScalarFieldEnum = {

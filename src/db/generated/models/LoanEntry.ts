@@ -36,6 +36,7 @@ export type LoanEntryAvgAggregateOutputType = {
   amount: number | null
   accountId: number | null
   replaces: number | null
+  paymentId: number | null
 }
 
 export type LoanEntrySumAggregateOutputType = {
@@ -48,6 +49,7 @@ export type LoanEntrySumAggregateOutputType = {
   amount: bigint | null
   accountId: number | null
   replaces: bigint | null
+  paymentId: bigint | null
 }
 
 export type LoanEntryMinAggregateOutputType = {
@@ -69,6 +71,7 @@ export type LoanEntryMinAggregateOutputType = {
   paymentMethod: string | null
   dueOn: Date | null
   restructure: string | null
+  paymentId: bigint | null
 }
 
 export type LoanEntryMaxAggregateOutputType = {
@@ -90,6 +93,7 @@ export type LoanEntryMaxAggregateOutputType = {
   paymentMethod: string | null
   dueOn: Date | null
   restructure: string | null
+  paymentId: bigint | null
 }
 
 export type LoanEntryCountAggregateOutputType = {
@@ -112,6 +116,7 @@ export type LoanEntryCountAggregateOutputType = {
   paymentMethod: number
   dueOn: number
   restructure: number
+  paymentId: number
   _all: number
 }
 
@@ -126,6 +131,7 @@ export type LoanEntryAvgAggregateInputType = {
   amount?: true
   accountId?: true
   replaces?: true
+  paymentId?: true
 }
 
 export type LoanEntrySumAggregateInputType = {
@@ -138,6 +144,7 @@ export type LoanEntrySumAggregateInputType = {
   amount?: true
   accountId?: true
   replaces?: true
+  paymentId?: true
 }
 
 export type LoanEntryMinAggregateInputType = {
@@ -159,6 +166,7 @@ export type LoanEntryMinAggregateInputType = {
   paymentMethod?: true
   dueOn?: true
   restructure?: true
+  paymentId?: true
 }
 
 export type LoanEntryMaxAggregateInputType = {
@@ -180,6 +188,7 @@ export type LoanEntryMaxAggregateInputType = {
   paymentMethod?: true
   dueOn?: true
   restructure?: true
+  paymentId?: true
 }
 
 export type LoanEntryCountAggregateInputType = {
@@ -202,6 +211,7 @@ export type LoanEntryCountAggregateInputType = {
   paymentMethod?: true
   dueOn?: true
   restructure?: true
+  paymentId?: true
   _all?: true
 }
 
@@ -311,6 +321,7 @@ export type LoanEntryGroupByOutputType = {
   paymentMethod: string | null
   dueOn: Date | null
   restructure: string | null
+  paymentId: bigint | null
   _count: LoanEntryCountAggregateOutputType | null
   _avg: LoanEntryAvgAggregateOutputType | null
   _sum: LoanEntrySumAggregateOutputType | null
@@ -356,6 +367,7 @@ export type LoanEntryWhereInput = {
   paymentMethod?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
   dueOn?: Prisma.DateTimeNullableFilter<"LoanEntry"> | Date | string | null
   restructure?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
+  paymentId?: Prisma.BigIntNullableFilter<"LoanEntry"> | bigint | number | null
   loan?: Prisma.XOR<Prisma.LoanScalarRelationFilter, Prisma.LoanWhereInput>
 }
 
@@ -379,6 +391,7 @@ export type LoanEntryOrderByWithRelationInput = {
   paymentMethod?: Prisma.SortOrderInput | Prisma.SortOrder
   dueOn?: Prisma.SortOrderInput | Prisma.SortOrder
   restructure?: Prisma.SortOrderInput | Prisma.SortOrder
+  paymentId?: Prisma.SortOrderInput | Prisma.SortOrder
   loan?: Prisma.LoanOrderByWithRelationInput
 }
 
@@ -407,6 +420,7 @@ export type LoanEntryWhereUniqueInput = Prisma.AtLeast<{
   paymentMethod?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
   dueOn?: Prisma.DateTimeNullableFilter<"LoanEntry"> | Date | string | null
   restructure?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
+  paymentId?: Prisma.BigIntNullableFilter<"LoanEntry"> | bigint | number | null
   loan?: Prisma.XOR<Prisma.LoanScalarRelationFilter, Prisma.LoanWhereInput>
 }, "organizationId_id" | "organizationId_loanId_ordinal">
 
@@ -430,6 +444,7 @@ export type LoanEntryOrderByWithAggregationInput = {
   paymentMethod?: Prisma.SortOrderInput | Prisma.SortOrder
   dueOn?: Prisma.SortOrderInput | Prisma.SortOrder
   restructure?: Prisma.SortOrderInput | Prisma.SortOrder
+  paymentId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.LoanEntryCountOrderByAggregateInput
   _avg?: Prisma.LoanEntryAvgOrderByAggregateInput
   _max?: Prisma.LoanEntryMaxOrderByAggregateInput
@@ -460,6 +475,7 @@ export type LoanEntryScalarWhereWithAggregatesInput = {
   paymentMethod?: Prisma.StringNullableWithAggregatesFilter<"LoanEntry"> | string | null
   dueOn?: Prisma.DateTimeNullableWithAggregatesFilter<"LoanEntry"> | Date | string | null
   restructure?: Prisma.StringNullableWithAggregatesFilter<"LoanEntry"> | string | null
+  paymentId?: Prisma.BigIntNullableWithAggregatesFilter<"LoanEntry"> | bigint | number | null
 }
 
 export type LoanEntryCreateInput = {
@@ -480,6 +496,7 @@ export type LoanEntryCreateInput = {
   paymentMethod?: string | null
   dueOn?: Date | string | null
   restructure?: string | null
+  paymentId?: bigint | number | null
   loan: Prisma.LoanCreateNestedOneWithoutEntriesInput
 }
 
@@ -503,6 +520,7 @@ export type LoanEntryUncheckedCreateInput = {
   paymentMethod?: string | null
   dueOn?: Date | string | null
   restructure?: string | null
+  paymentId?: bigint | number | null
 }
 
 export type LoanEntryUpdateInput = {
@@ -523,6 +541,7 @@ export type LoanEntryUpdateInput = {
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   loan?: Prisma.LoanUpdateOneRequiredWithoutEntriesNestedInput
 }
 
@@ -546,6 +565,7 @@ export type LoanEntryUncheckedUpdateInput = {
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type LoanEntryCreateManyInput = {
@@ -568,6 +588,7 @@ export type LoanEntryCreateManyInput = {
   paymentMethod?: string | null
   dueOn?: Date | string | null
   restructure?: string | null
+  paymentId?: bigint | number | null
 }
 
 export type LoanEntryUpdateManyMutationInput = {
@@ -588,6 +609,7 @@ export type LoanEntryUpdateManyMutationInput = {
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type LoanEntryUncheckedUpdateManyInput = {
@@ -610,6 +632,7 @@ export type LoanEntryUncheckedUpdateManyInput = {
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type LoanEntryListRelationFilter = {
@@ -653,6 +676,7 @@ export type LoanEntryCountOrderByAggregateInput = {
   paymentMethod?: Prisma.SortOrder
   dueOn?: Prisma.SortOrder
   restructure?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
 }
 
 export type LoanEntryAvgOrderByAggregateInput = {
@@ -665,6 +689,7 @@ export type LoanEntryAvgOrderByAggregateInput = {
   amount?: Prisma.SortOrder
   accountId?: Prisma.SortOrder
   replaces?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
 }
 
 export type LoanEntryMaxOrderByAggregateInput = {
@@ -686,6 +711,7 @@ export type LoanEntryMaxOrderByAggregateInput = {
   paymentMethod?: Prisma.SortOrder
   dueOn?: Prisma.SortOrder
   restructure?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
 }
 
 export type LoanEntryMinOrderByAggregateInput = {
@@ -707,6 +733,7 @@ export type LoanEntryMinOrderByAggregateInput = {
   paymentMethod?: Prisma.SortOrder
   dueOn?: Prisma.SortOrder
   restructure?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
 }
 
 export type LoanEntrySumOrderByAggregateInput = {
@@ -719,6 +746,7 @@ export type LoanEntrySumOrderByAggregateInput = {
   amount?: Prisma.SortOrder
   accountId?: Prisma.SortOrder
   replaces?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
 }
 
 export type LoanEntryCreateNestedManyWithoutLoanInput = {
@@ -781,6 +809,7 @@ export type LoanEntryCreateWithoutLoanInput = {
   paymentMethod?: string | null
   dueOn?: Date | string | null
   restructure?: string | null
+  paymentId?: bigint | number | null
 }
 
 export type LoanEntryUncheckedCreateWithoutLoanInput = {
@@ -801,6 +830,7 @@ export type LoanEntryUncheckedCreateWithoutLoanInput = {
   paymentMethod?: string | null
   dueOn?: Date | string | null
   restructure?: string | null
+  paymentId?: bigint | number | null
 }
 
 export type LoanEntryCreateOrConnectWithoutLoanInput = {
@@ -852,6 +882,7 @@ export type LoanEntryScalarWhereInput = {
   paymentMethod?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
   dueOn?: Prisma.DateTimeNullableFilter<"LoanEntry"> | Date | string | null
   restructure?: Prisma.StringNullableFilter<"LoanEntry"> | string | null
+  paymentId?: Prisma.BigIntNullableFilter<"LoanEntry"> | bigint | number | null
 }
 
 export type LoanEntryCreateManyLoanInput = {
@@ -872,6 +903,7 @@ export type LoanEntryCreateManyLoanInput = {
   paymentMethod?: string | null
   dueOn?: Date | string | null
   restructure?: string | null
+  paymentId?: bigint | number | null
 }
 
 export type LoanEntryUpdateWithoutLoanInput = {
@@ -892,6 +924,7 @@ export type LoanEntryUpdateWithoutLoanInput = {
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type LoanEntryUncheckedUpdateWithoutLoanInput = {
@@ -912,6 +945,7 @@ export type LoanEntryUncheckedUpdateWithoutLoanInput = {
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type LoanEntryUncheckedUpdateManyWithoutLoanInput = {
@@ -932,6 +966,7 @@ export type LoanEntryUncheckedUpdateManyWithoutLoanInput = {
   paymentMethod?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   dueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   restructure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 
@@ -956,6 +991,7 @@ export type LoanEntrySelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   paymentMethod?: boolean
   dueOn?: boolean
   restructure?: boolean
+  paymentId?: boolean
   loan?: boolean | Prisma.LoanDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loanEntry"]>
 
@@ -979,6 +1015,7 @@ export type LoanEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   paymentMethod?: boolean
   dueOn?: boolean
   restructure?: boolean
+  paymentId?: boolean
   loan?: boolean | Prisma.LoanDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loanEntry"]>
 
@@ -1002,6 +1039,7 @@ export type LoanEntrySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   paymentMethod?: boolean
   dueOn?: boolean
   restructure?: boolean
+  paymentId?: boolean
   loan?: boolean | Prisma.LoanDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loanEntry"]>
 
@@ -1025,9 +1063,10 @@ export type LoanEntrySelectScalar = {
   paymentMethod?: boolean
   dueOn?: boolean
   restructure?: boolean
+  paymentId?: boolean
 }
 
-export type LoanEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "loanId" | "ordinal" | "place" | "type" | "valueDate" | "postedAt" | "amount" | "token" | "note" | "accountId" | "replaces" | "reversedAt" | "record" | "paymentMethod" | "dueOn" | "restructure", ExtArgs["result"]["loanEntry"]>
+export type LoanEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "loanId" | "ordinal" | "place" | "type" | "valueDate" | "postedAt" | "amount" | "token" | "note" | "accountId" | "replaces" | "reversedAt" | "record" | "paymentMethod" | "dueOn" | "restructure" | "paymentId", ExtArgs["result"]["loanEntry"]>
 export type LoanEntryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   loan?: boolean | Prisma.LoanDefaultArgs<ExtArgs>
 }
@@ -1063,6 +1102,7 @@ export type $LoanEntryPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     paymentMethod: string | null
     dueOn: Date | null
     restructure: string | null
+    paymentId: bigint | null
   }, ExtArgs["result"]["loanEntry"]>
   composites: {}
 }
@@ -1506,6 +1546,7 @@ export interface LoanEntryFieldRefs {
   readonly paymentMethod: Prisma.FieldRef<"LoanEntry", 'String'>
   readonly dueOn: Prisma.FieldRef<"LoanEntry", 'DateTime'>
   readonly restructure: Prisma.FieldRef<"LoanEntry", 'String'>
+  readonly paymentId: Prisma.FieldRef<"LoanEntry", 'BigInt'>
 }
     
 

@@ -278,6 +278,7 @@ export type OrganizationWhereInput = {
   arrears?: Prisma.DelinquencyPolicyListRelationFilter
   figures?: Prisma.XOR<Prisma.BookFiguresNullableScalarRelationFilter, Prisma.BookFiguresWhereInput> | null
   webhooks?: Prisma.WebhookEndpointListRelationFilter
+  channels?: Prisma.PaymentChannelListRelationFilter
   portfolioDays?: Prisma.PortfolioDayListRelationFilter
   portfolioHead?: Prisma.XOR<Prisma.PortfolioHeadNullableScalarRelationFilter, Prisma.PortfolioHeadWhereInput> | null
   testClock?: Prisma.XOR<Prisma.TestClockNullableScalarRelationFilter, Prisma.TestClockWhereInput> | null
@@ -305,6 +306,7 @@ export type OrganizationOrderByWithRelationInput = {
   arrears?: Prisma.DelinquencyPolicyOrderByRelationAggregateInput
   figures?: Prisma.BookFiguresOrderByWithRelationInput
   webhooks?: Prisma.WebhookEndpointOrderByRelationAggregateInput
+  channels?: Prisma.PaymentChannelOrderByRelationAggregateInput
   portfolioDays?: Prisma.PortfolioDayOrderByRelationAggregateInput
   portfolioHead?: Prisma.PortfolioHeadOrderByWithRelationInput
   testClock?: Prisma.TestClockOrderByWithRelationInput
@@ -336,6 +338,7 @@ export type OrganizationWhereUniqueInput = Prisma.AtLeast<{
   arrears?: Prisma.DelinquencyPolicyListRelationFilter
   figures?: Prisma.XOR<Prisma.BookFiguresNullableScalarRelationFilter, Prisma.BookFiguresWhereInput> | null
   webhooks?: Prisma.WebhookEndpointListRelationFilter
+  channels?: Prisma.PaymentChannelListRelationFilter
   portfolioDays?: Prisma.PortfolioDayListRelationFilter
   portfolioHead?: Prisma.XOR<Prisma.PortfolioHeadNullableScalarRelationFilter, Prisma.PortfolioHeadWhereInput> | null
   testClock?: Prisma.XOR<Prisma.TestClockNullableScalarRelationFilter, Prisma.TestClockWhereInput> | null
@@ -399,6 +402,7 @@ export type OrganizationCreateInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -426,6 +430,7 @@ export type OrganizationUncheckedCreateInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -453,6 +458,7 @@ export type OrganizationUpdateInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -480,6 +486,7 @@ export type OrganizationUncheckedUpdateInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -771,6 +778,20 @@ export type OrganizationUpdateOneRequiredWithoutWebhooksNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutWebhooksInput, Prisma.OrganizationUpdateWithoutWebhooksInput>, Prisma.OrganizationUncheckedUpdateWithoutWebhooksInput>
 }
 
+export type OrganizationCreateNestedOneWithoutChannelsInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutChannelsInput, Prisma.OrganizationUncheckedCreateWithoutChannelsInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutChannelsInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+}
+
+export type OrganizationUpdateOneRequiredWithoutChannelsNestedInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutChannelsInput, Prisma.OrganizationUncheckedCreateWithoutChannelsInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutChannelsInput
+  upsert?: Prisma.OrganizationUpsertWithoutChannelsInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutChannelsInput, Prisma.OrganizationUpdateWithoutChannelsInput>, Prisma.OrganizationUncheckedUpdateWithoutChannelsInput>
+}
+
 export type OrganizationCreateNestedOneWithoutPortfolioDaysInput = {
   create?: Prisma.XOR<Prisma.OrganizationCreateWithoutPortfolioDaysInput, Prisma.OrganizationUncheckedCreateWithoutPortfolioDaysInput>
   connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutPortfolioDaysInput
@@ -820,6 +841,7 @@ export type OrganizationCreateWithoutLogoInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -846,6 +868,7 @@ export type OrganizationUncheckedCreateWithoutLogoInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -888,6 +911,7 @@ export type OrganizationUpdateWithoutLogoInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -914,6 +938,7 @@ export type OrganizationUncheckedUpdateWithoutLogoInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -941,6 +966,7 @@ export type OrganizationCreateWithoutTestClockInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
 }
@@ -967,6 +993,7 @@ export type OrganizationUncheckedCreateWithoutTestClockInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
 }
@@ -1009,6 +1036,7 @@ export type OrganizationUpdateWithoutTestClockInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
 }
@@ -1035,6 +1063,7 @@ export type OrganizationUncheckedUpdateWithoutTestClockInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
 }
@@ -1060,6 +1089,7 @@ export type OrganizationCreateWithoutActionsInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1086,6 +1116,7 @@ export type OrganizationUncheckedCreateWithoutActionsInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1128,6 +1159,7 @@ export type OrganizationUpdateWithoutActionsInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1154,6 +1186,7 @@ export type OrganizationUncheckedUpdateWithoutActionsInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1180,6 +1213,7 @@ export type OrganizationCreateWithoutAccountsInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1206,6 +1240,7 @@ export type OrganizationUncheckedCreateWithoutAccountsInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1248,6 +1283,7 @@ export type OrganizationUpdateWithoutAccountsInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1274,6 +1310,7 @@ export type OrganizationUncheckedUpdateWithoutAccountsInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1300,6 +1337,7 @@ export type OrganizationCreateWithoutApiKeysInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1326,6 +1364,7 @@ export type OrganizationUncheckedCreateWithoutApiKeysInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1368,6 +1407,7 @@ export type OrganizationUpdateWithoutApiKeysInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1394,6 +1434,7 @@ export type OrganizationUncheckedUpdateWithoutApiKeysInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1420,6 +1461,7 @@ export type OrganizationCreateWithoutProductsInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1446,6 +1488,7 @@ export type OrganizationUncheckedCreateWithoutProductsInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1488,6 +1531,7 @@ export type OrganizationUpdateWithoutProductsInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1514,6 +1558,7 @@ export type OrganizationUncheckedUpdateWithoutProductsInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1540,6 +1585,7 @@ export type OrganizationCreateWithoutCustomersInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1566,6 +1612,7 @@ export type OrganizationUncheckedCreateWithoutCustomersInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1608,6 +1655,7 @@ export type OrganizationUpdateWithoutCustomersInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1634,6 +1682,7 @@ export type OrganizationUncheckedUpdateWithoutCustomersInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1660,6 +1709,7 @@ export type OrganizationCreateWithoutPoliciesInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1686,6 +1736,7 @@ export type OrganizationUncheckedCreateWithoutPoliciesInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1728,6 +1779,7 @@ export type OrganizationUpdateWithoutPoliciesInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1754,6 +1806,7 @@ export type OrganizationUncheckedUpdateWithoutPoliciesInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1780,6 +1833,7 @@ export type OrganizationCreateWithoutArrearsInput = {
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1806,6 +1860,7 @@ export type OrganizationUncheckedCreateWithoutArrearsInput = {
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1848,6 +1903,7 @@ export type OrganizationUpdateWithoutArrearsInput = {
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1874,6 +1930,7 @@ export type OrganizationUncheckedUpdateWithoutArrearsInput = {
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1900,6 +1957,7 @@ export type OrganizationCreateWithoutFiguresInput = {
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1926,6 +1984,7 @@ export type OrganizationUncheckedCreateWithoutFiguresInput = {
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1968,6 +2027,7 @@ export type OrganizationUpdateWithoutFiguresInput = {
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1994,6 +2054,7 @@ export type OrganizationUncheckedUpdateWithoutFiguresInput = {
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -2020,6 +2081,7 @@ export type OrganizationCreateWithoutWebhooksInput = {
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -2046,6 +2108,7 @@ export type OrganizationUncheckedCreateWithoutWebhooksInput = {
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -2088,6 +2151,7 @@ export type OrganizationUpdateWithoutWebhooksInput = {
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -2114,6 +2178,131 @@ export type OrganizationUncheckedUpdateWithoutWebhooksInput = {
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationCreateWithoutChannelsInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationUncheckedCreateWithoutChannelsInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationCreateOrConnectWithoutChannelsInput = {
+  where: Prisma.OrganizationWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutChannelsInput, Prisma.OrganizationUncheckedCreateWithoutChannelsInput>
+}
+
+export type OrganizationUpsertWithoutChannelsInput = {
+  update: Prisma.XOR<Prisma.OrganizationUpdateWithoutChannelsInput, Prisma.OrganizationUncheckedUpdateWithoutChannelsInput>
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutChannelsInput, Prisma.OrganizationUncheckedCreateWithoutChannelsInput>
+  where?: Prisma.OrganizationWhereInput
+}
+
+export type OrganizationUpdateToOneWithWhereWithoutChannelsInput = {
+  where?: Prisma.OrganizationWhereInput
+  data: Prisma.XOR<Prisma.OrganizationUpdateWithoutChannelsInput, Prisma.OrganizationUncheckedUpdateWithoutChannelsInput>
+}
+
+export type OrganizationUpdateWithoutChannelsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationUncheckedUpdateWithoutChannelsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -2141,6 +2330,7 @@ export type OrganizationCreateWithoutPortfolioDaysInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
@@ -2167,6 +2357,7 @@ export type OrganizationUncheckedCreateWithoutPortfolioDaysInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
@@ -2209,6 +2400,7 @@ export type OrganizationUpdateWithoutPortfolioDaysInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
@@ -2235,6 +2427,7 @@ export type OrganizationUncheckedUpdateWithoutPortfolioDaysInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
@@ -2261,6 +2454,7 @@ export type OrganizationCreateWithoutPortfolioHeadInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
@@ -2287,6 +2481,7 @@ export type OrganizationUncheckedCreateWithoutPortfolioHeadInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
@@ -2329,6 +2524,7 @@ export type OrganizationUpdateWithoutPortfolioHeadInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
@@ -2355,6 +2551,7 @@ export type OrganizationUncheckedUpdateWithoutPortfolioHeadInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
@@ -2373,6 +2570,7 @@ export type OrganizationCountOutputType = {
   policies: number
   arrears: number
   webhooks: number
+  channels: number
   portfolioDays: number
 }
 
@@ -2385,6 +2583,7 @@ export type OrganizationCountOutputTypeSelect<ExtArgs extends runtime.Types.Exte
   policies?: boolean | OrganizationCountOutputTypeCountPoliciesArgs
   arrears?: boolean | OrganizationCountOutputTypeCountArrearsArgs
   webhooks?: boolean | OrganizationCountOutputTypeCountWebhooksArgs
+  channels?: boolean | OrganizationCountOutputTypeCountChannelsArgs
   portfolioDays?: boolean | OrganizationCountOutputTypeCountPortfolioDaysArgs
 }
 
@@ -2457,6 +2656,13 @@ export type OrganizationCountOutputTypeCountWebhooksArgs<ExtArgs extends runtime
 /**
  * OrganizationCountOutputType without action
  */
+export type OrganizationCountOutputTypeCountChannelsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PaymentChannelWhereInput
+}
+
+/**
+ * OrganizationCountOutputType without action
+ */
 export type OrganizationCountOutputTypeCountPortfolioDaysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.PortfolioDayWhereInput
 }
@@ -2484,6 +2690,7 @@ export type OrganizationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   arrears?: boolean | Prisma.Organization$arrearsArgs<ExtArgs>
   figures?: boolean | Prisma.Organization$figuresArgs<ExtArgs>
   webhooks?: boolean | Prisma.Organization$webhooksArgs<ExtArgs>
+  channels?: boolean | Prisma.Organization$channelsArgs<ExtArgs>
   portfolioDays?: boolean | Prisma.Organization$portfolioDaysArgs<ExtArgs>
   portfolioHead?: boolean | Prisma.Organization$portfolioHeadArgs<ExtArgs>
   testClock?: boolean | Prisma.Organization$testClockArgs<ExtArgs>
@@ -2544,6 +2751,7 @@ export type OrganizationInclude<ExtArgs extends runtime.Types.Extensions.Interna
   arrears?: boolean | Prisma.Organization$arrearsArgs<ExtArgs>
   figures?: boolean | Prisma.Organization$figuresArgs<ExtArgs>
   webhooks?: boolean | Prisma.Organization$webhooksArgs<ExtArgs>
+  channels?: boolean | Prisma.Organization$channelsArgs<ExtArgs>
   portfolioDays?: boolean | Prisma.Organization$portfolioDaysArgs<ExtArgs>
   portfolioHead?: boolean | Prisma.Organization$portfolioHeadArgs<ExtArgs>
   testClock?: boolean | Prisma.Organization$testClockArgs<ExtArgs>
@@ -2565,6 +2773,7 @@ export type $OrganizationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     arrears: Prisma.$DelinquencyPolicyPayload<ExtArgs>[]
     figures: Prisma.$BookFiguresPayload<ExtArgs> | null
     webhooks: Prisma.$WebhookEndpointPayload<ExtArgs>[]
+    channels: Prisma.$PaymentChannelPayload<ExtArgs>[]
     portfolioDays: Prisma.$PortfolioDayPayload<ExtArgs>[]
     portfolioHead: Prisma.$PortfolioHeadPayload<ExtArgs> | null
     testClock: Prisma.$TestClockPayload<ExtArgs> | null
@@ -2985,6 +3194,7 @@ export interface Prisma__OrganizationClient<T, Null = never, ExtArgs extends run
   arrears<T extends Prisma.Organization$arrearsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$arrearsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DelinquencyPolicyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   figures<T extends Prisma.Organization$figuresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$figuresArgs<ExtArgs>>): Prisma.Prisma__BookFiguresClient<runtime.Types.Result.GetResult<Prisma.$BookFiguresPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   webhooks<T extends Prisma.Organization$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  channels<T extends Prisma.Organization$channelsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$channelsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentChannelPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   portfolioDays<T extends Prisma.Organization$portfolioDaysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$portfolioDaysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PortfolioDayPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   portfolioHead<T extends Prisma.Organization$portfolioHeadArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$portfolioHeadArgs<ExtArgs>>): Prisma.Prisma__PortfolioHeadClient<runtime.Types.Result.GetResult<Prisma.$PortfolioHeadPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   testClock<T extends Prisma.Organization$testClockArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$testClockArgs<ExtArgs>>): Prisma.Prisma__TestClockClient<runtime.Types.Result.GetResult<Prisma.$TestClockPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
@@ -3648,6 +3858,30 @@ export type Organization$webhooksArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.WebhookEndpointScalarFieldEnum | Prisma.WebhookEndpointScalarFieldEnum[]
+}
+
+/**
+ * Organization.channels
+ */
+export type Organization$channelsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PaymentChannel
+   */
+  select?: Prisma.PaymentChannelSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PaymentChannel
+   */
+  omit?: Prisma.PaymentChannelOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PaymentChannelInclude<ExtArgs> | null
+  where?: Prisma.PaymentChannelWhereInput
+  orderBy?: Prisma.PaymentChannelOrderByWithRelationInput | Prisma.PaymentChannelOrderByWithRelationInput[]
+  cursor?: Prisma.PaymentChannelWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PaymentChannelScalarFieldEnum | Prisma.PaymentChannelScalarFieldEnum[]
 }
 
 /**

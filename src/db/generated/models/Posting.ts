@@ -54,6 +54,8 @@ export type PostingAvgAggregateOutputType = {
   provisionExpense: number | null
   loanLossAllowance: number | null
   taxPayable: number | null
+  paymentsInSuspense: number | null
+  paymentId: number | null
 }
 
 export type PostingSumAggregateOutputType = {
@@ -84,6 +86,8 @@ export type PostingSumAggregateOutputType = {
   provisionExpense: bigint | null
   loanLossAllowance: bigint | null
   taxPayable: bigint | null
+  paymentsInSuspense: bigint | null
+  paymentId: bigint | null
 }
 
 export type PostingMinAggregateOutputType = {
@@ -121,6 +125,9 @@ export type PostingMinAggregateOutputType = {
   provisionExpense: bigint | null
   loanLossAllowance: bigint | null
   taxPayable: bigint | null
+  paymentsInSuspense: bigint | null
+  cashAccount: string | null
+  paymentId: bigint | null
 }
 
 export type PostingMaxAggregateOutputType = {
@@ -158,6 +165,9 @@ export type PostingMaxAggregateOutputType = {
   provisionExpense: bigint | null
   loanLossAllowance: bigint | null
   taxPayable: bigint | null
+  paymentsInSuspense: bigint | null
+  cashAccount: string | null
+  paymentId: bigint | null
 }
 
 export type PostingCountAggregateOutputType = {
@@ -195,6 +205,9 @@ export type PostingCountAggregateOutputType = {
   provisionExpense: number
   loanLossAllowance: number
   taxPayable: number
+  paymentsInSuspense: number
+  cashAccount: number
+  paymentId: number
   _all: number
 }
 
@@ -227,6 +240,8 @@ export type PostingAvgAggregateInputType = {
   provisionExpense?: true
   loanLossAllowance?: true
   taxPayable?: true
+  paymentsInSuspense?: true
+  paymentId?: true
 }
 
 export type PostingSumAggregateInputType = {
@@ -257,6 +272,8 @@ export type PostingSumAggregateInputType = {
   provisionExpense?: true
   loanLossAllowance?: true
   taxPayable?: true
+  paymentsInSuspense?: true
+  paymentId?: true
 }
 
 export type PostingMinAggregateInputType = {
@@ -294,6 +311,9 @@ export type PostingMinAggregateInputType = {
   provisionExpense?: true
   loanLossAllowance?: true
   taxPayable?: true
+  paymentsInSuspense?: true
+  cashAccount?: true
+  paymentId?: true
 }
 
 export type PostingMaxAggregateInputType = {
@@ -331,6 +351,9 @@ export type PostingMaxAggregateInputType = {
   provisionExpense?: true
   loanLossAllowance?: true
   taxPayable?: true
+  paymentsInSuspense?: true
+  cashAccount?: true
+  paymentId?: true
 }
 
 export type PostingCountAggregateInputType = {
@@ -368,6 +391,9 @@ export type PostingCountAggregateInputType = {
   provisionExpense?: true
   loanLossAllowance?: true
   taxPayable?: true
+  paymentsInSuspense?: true
+  cashAccount?: true
+  paymentId?: true
   _all?: true
 }
 
@@ -492,6 +518,9 @@ export type PostingGroupByOutputType = {
   provisionExpense: bigint | null
   loanLossAllowance: bigint | null
   taxPayable: bigint | null
+  paymentsInSuspense: bigint | null
+  cashAccount: string | null
+  paymentId: bigint | null
   _count: PostingCountAggregateOutputType | null
   _avg: PostingAvgAggregateOutputType | null
   _sum: PostingSumAggregateOutputType | null
@@ -552,6 +581,9 @@ export type PostingWhereInput = {
   provisionExpense?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
   loanLossAllowance?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
   taxPayable?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
+  paymentsInSuspense?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
+  cashAccount?: Prisma.StringNullableFilter<"Posting"> | string | null
+  paymentId?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
 }
 
 export type PostingOrderByWithRelationInput = {
@@ -589,6 +621,9 @@ export type PostingOrderByWithRelationInput = {
   provisionExpense?: Prisma.SortOrderInput | Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrderInput | Prisma.SortOrder
   taxPayable?: Prisma.SortOrderInput | Prisma.SortOrder
+  paymentsInSuspense?: Prisma.SortOrderInput | Prisma.SortOrder
+  cashAccount?: Prisma.SortOrderInput | Prisma.SortOrder
+  paymentId?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type PostingWhereUniqueInput = Prisma.AtLeast<{
@@ -630,6 +665,9 @@ export type PostingWhereUniqueInput = Prisma.AtLeast<{
   provisionExpense?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
   loanLossAllowance?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
   taxPayable?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
+  paymentsInSuspense?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
+  cashAccount?: Prisma.StringNullableFilter<"Posting"> | string | null
+  paymentId?: Prisma.BigIntNullableFilter<"Posting"> | bigint | number | null
 }, "organizationId_id">
 
 export type PostingOrderByWithAggregationInput = {
@@ -667,6 +705,9 @@ export type PostingOrderByWithAggregationInput = {
   provisionExpense?: Prisma.SortOrderInput | Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrderInput | Prisma.SortOrder
   taxPayable?: Prisma.SortOrderInput | Prisma.SortOrder
+  paymentsInSuspense?: Prisma.SortOrderInput | Prisma.SortOrder
+  cashAccount?: Prisma.SortOrderInput | Prisma.SortOrder
+  paymentId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.PostingCountOrderByAggregateInput
   _avg?: Prisma.PostingAvgOrderByAggregateInput
   _max?: Prisma.PostingMaxOrderByAggregateInput
@@ -712,6 +753,9 @@ export type PostingScalarWhereWithAggregatesInput = {
   provisionExpense?: Prisma.BigIntNullableWithAggregatesFilter<"Posting"> | bigint | number | null
   loanLossAllowance?: Prisma.BigIntNullableWithAggregatesFilter<"Posting"> | bigint | number | null
   taxPayable?: Prisma.BigIntNullableWithAggregatesFilter<"Posting"> | bigint | number | null
+  paymentsInSuspense?: Prisma.BigIntNullableWithAggregatesFilter<"Posting"> | bigint | number | null
+  cashAccount?: Prisma.StringNullableWithAggregatesFilter<"Posting"> | string | null
+  paymentId?: Prisma.BigIntNullableWithAggregatesFilter<"Posting"> | bigint | number | null
 }
 
 export type PostingCreateInput = {
@@ -749,6 +793,9 @@ export type PostingCreateInput = {
   provisionExpense?: bigint | number | null
   loanLossAllowance?: bigint | number | null
   taxPayable?: bigint | number | null
+  paymentsInSuspense?: bigint | number | null
+  cashAccount?: string | null
+  paymentId?: bigint | number | null
 }
 
 export type PostingUncheckedCreateInput = {
@@ -786,6 +833,9 @@ export type PostingUncheckedCreateInput = {
   provisionExpense?: bigint | number | null
   loanLossAllowance?: bigint | number | null
   taxPayable?: bigint | number | null
+  paymentsInSuspense?: bigint | number | null
+  cashAccount?: string | null
+  paymentId?: bigint | number | null
 }
 
 export type PostingUpdateInput = {
@@ -823,6 +873,9 @@ export type PostingUpdateInput = {
   provisionExpense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   loanLossAllowance?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   taxPayable?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentsInSuspense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  cashAccount?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type PostingUncheckedUpdateInput = {
@@ -860,6 +913,9 @@ export type PostingUncheckedUpdateInput = {
   provisionExpense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   loanLossAllowance?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   taxPayable?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentsInSuspense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  cashAccount?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type PostingCreateManyInput = {
@@ -897,6 +953,9 @@ export type PostingCreateManyInput = {
   provisionExpense?: bigint | number | null
   loanLossAllowance?: bigint | number | null
   taxPayable?: bigint | number | null
+  paymentsInSuspense?: bigint | number | null
+  cashAccount?: string | null
+  paymentId?: bigint | number | null
 }
 
 export type PostingUpdateManyMutationInput = {
@@ -934,6 +993,9 @@ export type PostingUpdateManyMutationInput = {
   provisionExpense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   loanLossAllowance?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   taxPayable?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentsInSuspense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  cashAccount?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type PostingUncheckedUpdateManyInput = {
@@ -971,6 +1033,9 @@ export type PostingUncheckedUpdateManyInput = {
   provisionExpense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   loanLossAllowance?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   taxPayable?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentsInSuspense?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  cashAccount?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
 }
 
 export type PostingOrganizationIdIdCompoundUniqueInput = {
@@ -1013,6 +1078,9 @@ export type PostingCountOrderByAggregateInput = {
   provisionExpense?: Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrder
   taxPayable?: Prisma.SortOrder
+  paymentsInSuspense?: Prisma.SortOrder
+  cashAccount?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
 }
 
 export type PostingAvgOrderByAggregateInput = {
@@ -1043,6 +1111,8 @@ export type PostingAvgOrderByAggregateInput = {
   provisionExpense?: Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrder
   taxPayable?: Prisma.SortOrder
+  paymentsInSuspense?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
 }
 
 export type PostingMaxOrderByAggregateInput = {
@@ -1080,6 +1150,9 @@ export type PostingMaxOrderByAggregateInput = {
   provisionExpense?: Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrder
   taxPayable?: Prisma.SortOrder
+  paymentsInSuspense?: Prisma.SortOrder
+  cashAccount?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
 }
 
 export type PostingMinOrderByAggregateInput = {
@@ -1117,6 +1190,9 @@ export type PostingMinOrderByAggregateInput = {
   provisionExpense?: Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrder
   taxPayable?: Prisma.SortOrder
+  paymentsInSuspense?: Prisma.SortOrder
+  cashAccount?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
 }
 
 export type PostingSumOrderByAggregateInput = {
@@ -1147,6 +1223,8 @@ export type PostingSumOrderByAggregateInput = {
   provisionExpense?: Prisma.SortOrder
   loanLossAllowance?: Prisma.SortOrder
   taxPayable?: Prisma.SortOrder
+  paymentsInSuspense?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
 }
 
 
@@ -1186,6 +1264,9 @@ export type PostingSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   provisionExpense?: boolean
   loanLossAllowance?: boolean
   taxPayable?: boolean
+  paymentsInSuspense?: boolean
+  cashAccount?: boolean
+  paymentId?: boolean
 }, ExtArgs["result"]["posting"]>
 
 export type PostingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1223,6 +1304,9 @@ export type PostingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   provisionExpense?: boolean
   loanLossAllowance?: boolean
   taxPayable?: boolean
+  paymentsInSuspense?: boolean
+  cashAccount?: boolean
+  paymentId?: boolean
 }, ExtArgs["result"]["posting"]>
 
 export type PostingSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1260,6 +1344,9 @@ export type PostingSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   provisionExpense?: boolean
   loanLossAllowance?: boolean
   taxPayable?: boolean
+  paymentsInSuspense?: boolean
+  cashAccount?: boolean
+  paymentId?: boolean
 }, ExtArgs["result"]["posting"]>
 
 export type PostingSelectScalar = {
@@ -1297,9 +1384,12 @@ export type PostingSelectScalar = {
   provisionExpense?: boolean
   loanLossAllowance?: boolean
   taxPayable?: boolean
+  paymentsInSuspense?: boolean
+  cashAccount?: boolean
+  paymentId?: boolean
 }
 
-export type PostingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "sequence" | "changeId" | "loanId" | "productId" | "currency" | "transactionId" | "kind" | "valueDate" | "bookedOn" | "postedAt" | "movedFrom" | "movedTo" | "cash" | "loanPortfolio" | "interestReceivable" | "feesReceivable" | "penaltiesReceivable" | "unearnedInterest" | "interestIncome" | "feeIncome" | "penaltyIncome" | "overpayments" | "waivers" | "writeOffs" | "chargeOffs" | "recoveries" | "openingEquity" | "method" | "contribution" | "provisionExpense" | "loanLossAllowance" | "taxPayable", ExtArgs["result"]["posting"]>
+export type PostingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "sequence" | "changeId" | "loanId" | "productId" | "currency" | "transactionId" | "kind" | "valueDate" | "bookedOn" | "postedAt" | "movedFrom" | "movedTo" | "cash" | "loanPortfolio" | "interestReceivable" | "feesReceivable" | "penaltiesReceivable" | "unearnedInterest" | "interestIncome" | "feeIncome" | "penaltyIncome" | "overpayments" | "waivers" | "writeOffs" | "chargeOffs" | "recoveries" | "openingEquity" | "method" | "contribution" | "provisionExpense" | "loanLossAllowance" | "taxPayable" | "paymentsInSuspense" | "cashAccount" | "paymentId", ExtArgs["result"]["posting"]>
 
 export type $PostingPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Posting"
@@ -1339,6 +1429,9 @@ export type $PostingPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     provisionExpense: bigint | null
     loanLossAllowance: bigint | null
     taxPayable: bigint | null
+    paymentsInSuspense: bigint | null
+    cashAccount: string | null
+    paymentId: bigint | null
   }, ExtArgs["result"]["posting"]>
   composites: {}
 }
@@ -1796,6 +1889,9 @@ export interface PostingFieldRefs {
   readonly provisionExpense: Prisma.FieldRef<"Posting", 'BigInt'>
   readonly loanLossAllowance: Prisma.FieldRef<"Posting", 'BigInt'>
   readonly taxPayable: Prisma.FieldRef<"Posting", 'BigInt'>
+  readonly paymentsInSuspense: Prisma.FieldRef<"Posting", 'BigInt'>
+  readonly cashAccount: Prisma.FieldRef<"Posting", 'String'>
+  readonly paymentId: Prisma.FieldRef<"Posting", 'BigInt'>
 }
     
 

@@ -41,7 +41,7 @@ const MOST_CHARACTERS = 4_000
  * Writes a fold as text: the totals, and what is left of each open instalment. The next entry then needs neither the
  * entries before it nor the schedule.
  * `1;last,paidOff,chargedOff,penaltyRaised,overpaid;due;paid;waived;date,portions;…`; amounts by component, minor
- * units, empty for 0. With `2` as the first field, what the books had recognised comes after `waived`. With `3`, the day of
+ * units, empty for 0. Money that came from received payments follows `overpaid`, where there is some. With `2` as the first field, what the books had recognised comes after `waived`. With `3`, the day of
  * the latest penalty follows, and the date of an instalment is `date*penalties` where penalties were raised with it.
  * @returns null for a loan with a write-off, whose recoveries are allocated instalment by instalment, for one that was
  *   restructured, whose schedule is not that of its terms, for one whose interest runs on after the last due date, and for a text
@@ -50,7 +50,8 @@ const MOST_CHARACTERS = 4_000
 export function foldToText({ rules }: FoldedTerms, { fold, lastOn }: StoredFold): string | null {
   if (fold.writtenOffOn !== null || fold.restructured !== null || rules?.afterDue) return null
   const { due, paid, waived } = fold.totals
-  const head = [lastOn, fold.paidOffOn, fold.chargedOffOn, fold.penaltiesRaised || '', amountToText(fold.overpaid)]
+  const standing = [lastOn, fold.paidOffOn, fold.chargedOffOn, fold.penaltiesRaised || '', amountToText(fold.overpaid)]
+  const head = fold.fromPayments === 0n ? standing : [...standing, amountToText(fold.fromPayments)]
   const open = fold.periods
     .filter(({ owed }) => owed > 0n)
     .map((period) => `${rules ? dateOf(period) : period.dueDate},${leftOf(period)}`)
@@ -92,7 +93,7 @@ function parse(terms: FoldedTerms, text: string): StoredFold | undefined {
   const [version, head = '', due = '', paid = '', waived, ...rest] = text.split(';')
   const isKnown = version === WITH_RULES ? terms.rules !== null : terms.rules === null && MORE_FIELDS.has(version ?? '')
   if (!isKnown || waived === undefined) return undefined
-  const [lastOn, paidOffOn, chargedOffOn, penalties, overpaid] = head.split(',')
+  const [lastOn, paidOffOn, chargedOffOn, penalties, overpaid, fromPayments] = head.split(',')
   const isPlain = version === FORMAT_VERSION
   // A plain text says nothing of what the books had recognised.
   if (isPlain && (chargedOffOn || !isNothingWaived(portionsFromText(waived)))) return undefined
@@ -118,6 +119,7 @@ function parse(terms: FoldedTerms, text: string): StoredFold | undefined {
       penaltiesRaised,
       interestAfterDue: 0n,
       lastInterestOn: null,
+      fromPayments: amountFromText(fromPayments),
       lastPenaltyOn: (version === WITH_RULES ? rest[2] : penaltiesRaised > 0 ? terms.dueOn : '') || null,
       restructured: null,
       ...(isPlain ? PLAIN : recognisedFrom(rest)),

@@ -54,6 +54,7 @@ function readBalances(members: Members): ToldBalances {
     forgone: forgoneIn(members.forgone),
     deducted: amountIn(members.deducted),
     taxes: members.taxes === undefined ? null : taxesIn(objectIn(members.taxes)),
+    fromPayments: amountIn(members.fromPayments),
     atChargeOff: members.atChargeOff === undefined ? null : atChargeOffIn(objectIn(members.atChargeOff)),
   }
   return {
@@ -189,6 +190,7 @@ function entryIn(members: Members, valueDate: LocalDate): PostedEntry {
     paymentMethod: textOrNull(members.method),
     dueOn: dayOrNull(members.dueOn),
     restructure: members.restructure === undefined ? null : roleFromText(textIn(members.restructure)),
+    paymentId: members.payment === undefined ? null : integerIn(members.payment),
   }
 }
 

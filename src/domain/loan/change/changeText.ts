@@ -104,6 +104,7 @@ const writtenEntry = (entry: Entry): object => ({
   method: entry.paymentMethod ?? undefined,
   dueOn: entry.dueOn ?? undefined,
   restructure: entry.restructure ? roleToText(entry.restructure) : undefined,
+  payment: entry.paymentId ? String(entry.paymentId) : undefined,
   record: entry.record ?? undefined,
 })
 
@@ -149,6 +150,7 @@ const writtenBalances = (balances: ToldBalances): object => ({
   forgone: writtenForgone(balances.forgone),
   deducted: writtenAmount(balances.deducted),
   taxes: balances.taxes ? writtenTaxes(balances.taxes) : undefined,
+  fromPayments: writtenAmount(balances.fromPayments),
   atChargeOff: balances.atChargeOff ? writtenAtChargeOff(balances.atChargeOff) : undefined,
 })
 

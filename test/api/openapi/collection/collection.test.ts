@@ -21,7 +21,7 @@ const GREATEST = '9223372036854775807'
 
 /** The ids that a person chooses on a book where those of the examples are taken. */
 const OWN_IDS: Readonly<Record<string, string>> = {
-  ...{ customerExternalId: 'wallet-255700000077', loanExternalId: 'order-2026-0077' },
+  ...{ customerExternalId: 'wallet-255700000077', loanExternalId: 'order-2026-0077', receipt: 'SKL7XA9K77' },
   ...{ borrowerId: GREATEST, loanId: GREATEST, repaymentId: GREATEST },
 }
 

@@ -143,7 +143,7 @@ describe('an export', () => {
     expect(csv).toMatchObject({
       ...{ status: 200, headers: { 'content-type': 'text/csv; charset=utf-8', 'cache-control': 'no-store' } },
     })
-    expect(csv.text).toMatch(/^\uFEFFposting,sequence.*\n(.+\n){4}control totals,.*TZS,800\.00,800\.00\n$/)
+    expect(csv.text).toMatch(/^\uFEFFposting,sequence.*\n(.+\n){4}control totals,.*TZS,800\.00,800\.00,\n$/)
     const ledger = await books.get('journal.hledger?period=2026-02')
     expect(ledger.headers['content-type']).toBe('text/plain; charset=utf-8')
     expect(ledger.text).toMatch(/; postings 2\n; debit 800\.00 TZS, credit 800\.00 TZS\n$/)

@@ -40,7 +40,7 @@ describe('the chart', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({ version: 1, inForce: true, countsFrom: null, slots: { cash: '1000' } })
     expect(body.method).toEqual({ default: 'cash', products: {} })
-    expect(Object.keys(body.slots).length).toBe(18)
+    expect(Object.keys(body.slots).length).toBe(19)
   })
 
   it('has no new version where it is the same again', async () => {
@@ -54,23 +54,23 @@ describe('the chart', () => {
     first.accounts.map((account) => (account.code === code ? { ...account, ...change } : account))
 
   it.each<[string, () => object, field: string, message: string]>([
-    ['two accounts of a code', () => ({ accounts: [...first.accounts, MPESA, MPESA] }), 'accounts[19].code', 'too'],
+    ['two accounts of a code', () => ({ accounts: [...first.accounts, MPESA, MPESA] }), 'accounts[20].code', 'too'],
     [
       'a code with a space',
       () => ({ accounts: [...first.accounts, { ...MPESA, code: '1 0' }] }),
-      'accounts[18].code',
+      'accounts[19].code',
       'must be 1 to 20',
     ],
     [
       'an account without a name',
       () => ({ accounts: changed('5000', { name: '' }) }),
-      'accounts[14].name',
+      'accounts[15].name',
       'must not be empty',
     ],
     [
       'a type that there is not',
       () => ({ accounts: changed('5000', { type: 'cost' }) }),
-      'accounts[14].type',
+      'accounts[15].type',
       'must be one of asset',
     ],
     [

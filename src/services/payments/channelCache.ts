@@ -1,0 +1,27 @@
+import { type Channel, findChannel } from '../../db/payments/channels.ts'
+import type { Db } from '../../db/postgres/client.ts'
+import { invariant } from '../../domain/errors.ts'
+import type { Payment } from '../../domain/payments/payment.ts'
+import { createReadCache, type ReadCache } from '../../toolbox/readCache.ts'
+
+/** Channels by `organization id`, each read within the last seconds; undefined where there is none. */
+export type Channels = Pick<ReadCache<string, Channel | undefined>, 'get' | 'forget'>
+
+const MOST_CACHED = 10_000
+
+/** Creates a cache that keeps each channel for a few seconds, because every payment needs one. */
+export const cacheChannels = (db: Db, now: () => number): Channels =>
+  createReadCache(now, MOST_CACHED, async (key) => {
+    const [organizationId, id] = key.split(' ').map(Number)
+    return findChannel(db, organizationId!, id!)
+  })
+
+/** Returns the channel of a payment. */
+export async function channelOf(
+  { channels }: { readonly channels: Channels },
+  { organizationId, channelId }: Pick<Payment, 'organizationId' | 'channelId'>,
+): Promise<Channel> {
+  const channel = await channels.get(`${organizationId} ${channelId}`)
+  invariant(channel, 'a payment is of a channel')
+  return channel
+}

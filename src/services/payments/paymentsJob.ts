@@ -1,0 +1,31 @@
+import { findUndecidedOrganizations } from '../../db/payments/payments.ts'
+import type { Job } from '../jobs/job.ts'
+import { applyReversals, type DecideDeps, decideNext } from './decidePayments.ts'
+
+/** The pause after a round that left nothing. */
+const EVERY_MS = 250
+/** The longest pause while no payment comes. */
+const IDLE_MS = 1_000
+/** Half of the time may go into a long queue: payments wait, and repayments go on. */
+const SHARE = 2
+
+/**
+ * Creates the job that decides on received payments: those of messages, those whose request ended before, and what providers
+ * take back. Any number of instances may work at it: each locks the payments that it decides on.
+ */
+export const paymentsJob = (deps: DecideDeps): Job => ({
+  name: 'payments',
+  failure: 'payments could not be decided on; they wait as received',
+  everyMs: EVERY_MS,
+  idleMs: IDLE_MS,
+  share: SHARE,
+  organizations: () => findUndecidedOrganizations(deps.db),
+  async work(organizationId) {
+    const reversed = await applyReversals(deps, organizationId)
+    const { isMore, isStale, decided } = await decideNext(deps, organizationId)
+    // A loan that others change at once is read again in the next round.
+    if (isStale) await deps.testClocks.refresh(organizationId)
+    if (isMore || (isStale && decided.length > 0) || reversed === 'more') return 'more'
+    return isStale ? 'waits' : 'done'
+  },
+})

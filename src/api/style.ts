@@ -101,6 +101,8 @@ export interface Style {
   /** For the collection of requests: the ids of the examples that are variables; none when left out. */
   readonly variables?: StoryVariables
   routes(app: StyleApp, deps: Deps): void | Promise<void>
+  /** Adds routes for senders without a token, who know the secret of a path; they are not in the document. */
+  secretRoutes?(app: FastifyInstance, deps: Deps): void
 }
 
 declare module 'fastify' {

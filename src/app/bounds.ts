@@ -17,12 +17,14 @@ import { READER_PLACES } from '../office/routes/metrics.ts'
 import { LONGEST_FORM, PAGE_PLACES } from '../office/server.ts'
 import { UNKNOWN_KEY_PLACES } from '../services/access/keyRing.ts'
 import { PASSWORD_PLACES } from '../services/access/passwords/passwords.ts'
+import { MOST_MESSAGES } from '../services/access/rateLimits.ts'
 import { MOST_SIGN_INS, SIGN_IN_PLACES, WINDOW_SECONDS } from '../services/access/signInLimits.ts'
 import { FILE_PLACES } from '../services/book/bookExport.ts'
 import { PATIENCE_MS, PDF_PLACES } from '../services/documents/pdf/printer.ts'
 import { longPollPlaces } from '../services/events/longPolls.ts'
 import { HEAVY, HEAVY_PLACES } from '../services/loans/heavyReads.ts'
 import { LONGEST_SEARCH, MOST_FOUND } from '../services/office/search.ts'
+import { LONGEST_MESSAGE } from '../services/payments/messageBody.ts'
 import { PORTFOLIO_PLACES } from '../services/portfolio/portfolioReads.ts'
 import { STATEMENT_LIMITS, STATEMENT_PLACES } from '../services/walletStatements/limits.ts'
 import { TEST_PLACES } from '../services/webhooks/endpoints.ts'
@@ -81,6 +83,18 @@ export const BOUNDS: readonly Bound[] = [
     setting: 'RATE_LIMIT_ADDRESS',
     beyond: AGAIN,
   },
+  {
+    what: 'messages of a payment channel a minute, over all instances',
+    most: MOST_MESSAGES.channel,
+    unit: 'count',
+    beyond: AGAIN,
+  },
+  {
+    what: 'messages of an address a minute whose secret is not known, over all instances',
+    most: MOST_MESSAGES.secret,
+    unit: 'count',
+    beyond: AGAIN,
+  },
   { what: `sign-ins of an e-mail that failed, ${WINDOW}`, most: failures.email, unit: 'count', beyond: AGAIN },
   { what: `sign-ins of an address that failed, ${WINDOW}`, most: failures.address, unit: 'count', beyond: AGAIN },
   { what: `all sign-ins of an e-mail, ${WINDOW}`, most: all.email, unit: 'count', beyond: AGAIN },
@@ -124,6 +138,7 @@ export const BOUNDS: readonly Bound[] = [
     beyond: CLOSED,
   },
   { what: 'a JSON body', most: BODY_LIMIT, unit: 'bytes', beyond: LARGE },
+  { what: 'a message of a payment provider', most: LONGEST_MESSAGE, unit: 'bytes', beyond: LARGE },
   { what: 'a statement PDF', most: STATEMENT_LIMITS.bytes, unit: 'bytes', beyond: LARGE },
   { what: 'a form of the office pages', most: LONGEST_FORM, unit: 'bytes', beyond: LARGE },
   { what: 'the rest of a refused body, which is thrown away', most: DISCARDED_BYTES, unit: 'bytes', beyond: CLOSED },

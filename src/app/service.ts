@@ -22,7 +22,7 @@ import { createLoanQueues } from '../services/loans/changes/queue.ts'
 import { createHeavyReads } from '../services/loans/heavyReads.ts'
 import { cacheOrganizations } from '../services/organizations/organizations.ts'
 import { seedDemo } from '../services/organizations/seedDemo.ts'
-import { cacheChannels } from '../services/payments/channelCache.ts'
+import { cacheChannelSecrets, cacheChannels } from '../services/payments/channelCache.ts'
 import { openPaymentBox } from '../services/payments/payer.ts'
 import { createPaymentBatches } from '../services/payments/paymentBatches.ts'
 import { createPortfolioReads } from '../services/portfolio/portfolioReads.ts'
@@ -125,6 +125,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       signIn,
       organizations,
       channels: cacheChannels(db, now),
+      channelSecrets: cacheChannelSecrets(db, now),
       paymentBatches: createPaymentBatches(db),
       paymentBox: openPaymentBox(secret),
       statements,

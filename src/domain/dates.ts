@@ -139,13 +139,29 @@ const startInZone = cachedByFirst((zone: string, date: LocalDate): Instant => at
 export const startOfDay = (date: LocalDate, zone: string): Instant => startInZone(zone, date)
 
 /** Returns the moment on `date` with the time of day that `instant` has in the zone (contract 4.3.2: `dueDateTime`). */
-export function sameTimeOn(date: LocalDate, instant: Instant, zone: string): Instant {
-  const timeOfDay = clockIn(zone, instant).slice(10)
+export const sameTimeOn = (date: LocalDate, instant: Instant, zone: string): Instant =>
+  momentOn(date, clockIn(zone, instant).slice(10), zone)
+
+const TIME_OF_DAY = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
+
+/**
+ * Returns the moment at which the clocks of a zone show a time of a day, such as `14:30:05`.
+ * @returns undefined for a day or a time that does not exist, and for a day that no caller may name
+ */
+export function fromClock(date: string, time: string, zone: string): Instant | undefined {
+  const isDated = isCalendarDate(date) && date >= FIRST_DATE && date <= LAST_DATE
+  return isDated && TIME_OF_DAY.test(time) ? momentOn(date, `T${time}.000Z`, zone) : undefined
+}
+
+/** Returns the moment of a time of a day, as `clockIn` writes it, on a date. */
+function momentOn(date: LocalDate, timeOfDay: string, zone: string): Instant {
+  const shownAt = Date.parse(`${date}${timeOfDay}`)
   const offset = offsetAt(zone, startOfDay(date, zone))
-  const moment = Date.parse(`${date}${timeOfDay}`) - offset
-  if (offsetAt(zone, moment) === offset) return moment
+  if (offsetAt(zone, shownAt - offset) === offset) return shownAt - offset
   // The clocks change between the start of that day and the time: the calendar decides which moment it is.
-  const { hour, minute, second, millisecond } = DateTime.fromMillis(instant, { zone })
+  const time = new Date(shownAt)
+  const [hour, minute] = [time.getUTCHours(), time.getUTCMinutes()]
+  const [second, millisecond] = [time.getUTCSeconds(), time.getUTCMilliseconds()]
   return at(date, zone).set({ hour, minute, second, millisecond }).toMillis()
 }
 

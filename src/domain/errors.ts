@@ -95,6 +95,7 @@ export type FaultRole =
   | 'account'
   | 'allowFrom'
   | 'confirmAbove'
+  | 'faults'
   | 'allocations'
   | `allocations[${number}]${string}`
   // Documents.

@@ -15,7 +15,7 @@ import type { ChainSecret } from './events/seal.ts'
 import type { LoanQueues } from './loans/changes/queue.ts'
 import type { HeavyReads } from './loans/heavyReads.ts'
 import type { Organizations } from './organizations/organizations.ts'
-import type { Channels } from './payments/channelCache.ts'
+import type { ChannelSecrets, Channels } from './payments/channelCache.ts'
 import type { PaymentBatches } from './payments/paymentBatches.ts'
 import type { PortfolioReads } from './portfolio/portfolioReads.ts'
 import type { SecretBox } from './secretBox.ts'
@@ -53,6 +53,7 @@ export interface Writing {
 export interface Caches {
   readonly organizations: Organizations
   readonly channels: Channels
+  readonly channelSecrets: ChannelSecrets
   /** How far the lists are settled, for walks by cursor. */
   readonly settledPlaces: SettledPlaces
   readonly keys: KeyRing

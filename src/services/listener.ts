@@ -69,7 +69,7 @@ export interface Listener {
   tokenMismatched(request: Mismatched): void
   /** A change of a loan is tried again, because another change was saved first. */
   retried(): void
-  limited(by: 'account' | 'address'): void
+  limited(by: 'account' | 'address' | 'channel' | 'secret'): void
   /** A request was turned away early. */
   shed(because: 'event_loop' | 'in_flight' | 'share' | 'database'): void
   swept(loans: number): void

@@ -69,6 +69,11 @@ describe('tracing', () => {
       const headers = { authorization: `Bearer ${await tokenFrom(service.origin)}` }
       await fetch(`${service.origin}/v1/customers/external/0712345678?secret=hunter2`, { headers })
       await fetch(`${service.origin}/v1/customers?externalId=0712345678`, { headers })
+      for (const path of ['', '/validate', '/other', '%zz'])
+        await fetch(`${service.origin}/in/secret-of-a-channel${path}`, {
+          method: 'POST',
+          body: 'a message of a provider',
+        })
       await fetch(`${service.origin}/health/live`)
       service.child.kill('SIGTERM')
       expect(await service.ended).toBe(0)
@@ -80,7 +85,15 @@ describe('tracing', () => {
       expect(ofTrace.filter((name) => name.startsWith('pg.query')).length).toBeGreaterThan(0)
       expect(spans.filter(({ name }) => name.includes('health'))).toEqual([])
       expect(received).toContain('mkopo-in-a-test')
-      for (const secret of ['0712345678', 'hunter2', 'partner-secret', 'eyJ', headers.authorization.slice(-20)])
+      for (const secret of [
+        'secret-of-a-channel',
+        'message of a',
+        '0712345678',
+        'hunter2',
+        'partner-secret',
+        'eyJ',
+        headers.authorization.slice(-20),
+      ])
         expect(received, secret).not.toContain(secret)
     },
   )

@@ -9,6 +9,8 @@ const OF_LIVE = 'the demonstration accounts of the page are of a live organizati
 const NOTHING_WAITS =
   'nothing of the story is above the amount, and one ADMIN alone can let nothing wait and approve it'
 
+const NO_MESSAGE = 'no provider has sent a message'
+
 /** The operations for which no order finds the state that they need. */
 export const REFUSED: Readonly<Record<string, string>> = {
   activateCustomer: 'a customer is Active at once; only an import makes one Pending',
@@ -17,6 +19,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   getTestClock: OF_LIVE,
   advanceTestClock: OF_LIVE,
   resetTestOrganization: OF_LIVE,
+  testPayments: OF_LIVE,
   closePeriod: 'what was lent a moment ago is booked in a month that is not over',
 }
 
@@ -27,6 +30,8 @@ export const UNKNOWN: Readonly<Record<string, string>> = {
   rejectPendingAction: NOTHING_WAITS,
   withdrawPendingAction: NOTHING_WAITS,
   verifyDocument: 'the code of a document follows from the secret of the service',
+  getPaymentMessage: NO_MESSAGE,
+  recoverPaymentMessage: NO_MESSAGE,
 }
 
 /** What the reference sends when nothing of what it fills in is changed. */

@@ -952,6 +952,8 @@ CREATE TABLE payment_inbox (
   FOREIGN KEY (organization_id, channel_id) REFERENCES payment_channel (organization_id, id)
 );
 CREATE INDEX payment_inbox_pending ON payment_inbox (organization_id, id) WHERE state = 'pending';
+-- The messages of a channel, such as those that cannot be read.
+CREATE INDEX payment_inbox_channel ON payment_inbox (organization_id, channel_id, state, id);
 -- Old messages are found by the ranges of their pages.
 CREATE INDEX payment_inbox_received ON payment_inbox USING brin (received_at) WITH (pages_per_range = 32, autosummarize = on);
 

@@ -82,6 +82,7 @@ function mountStyle(app: FastifyInstance, style: Style, { deps, readiness, unava
         requireRoles(routes)
         await style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps)
       })
+      scope.register(async (routes) => style.secretRoutes?.(routes, deps))
     },
     { prefix },
   )

@@ -57,7 +57,7 @@ export function limitRequests(
 ): void {
   app.server.maxConnections = config.maxConnections
   turnAwayEarly(app, guard, config, listener)
-  if (limits) limitRates(app, limits, listener)
+  limitRates(app, limits, listener)
   sharePlaces(app, config, listener)
   boundBodies(app)
   boundUnread(app, { ...UNREAD_BOUNDS, ...unread }, () => performance.now())
@@ -171,30 +171,50 @@ function sharePlaces(app: FastifyInstance, { maxInFlight }: { maxInFlight: numbe
   })
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route counts its requests by something else than their address. */
+    countsItself?: true
+  }
+  interface FastifyInstance {
+    /** Counts a request against a limit, and sets the headers of the limit. @throws LendingError `resource_exhausted` */
+    countRequest(by: Limited, key: string, request: FastifyRequest, reply: FastifyReply): void
+  }
+}
+
+/** Whose limit was reached. */
+const WHOSE: Readonly<Record<Limited, string>> = {
+  account: 'this account',
+  address: 'this address',
+  channel: 'this payment channel',
+  secret: 'this address with secrets that are not known',
+}
+
 /**
  * Limits requests a minute: by address at the start of the request, and by account once the caller is known. Every
  * answer carries what is left (RateLimit-Limit, -Remaining, -Reset, -Policy), and a refusal also when to come back.
  */
-function limitRates(app: FastifyInstance, limits: Limits, listener: Listener): void {
-  const check = (by: Limited, key: string, request: FastifyRequest, reply: FastifyReply) => {
+function limitRates(app: FastifyInstance, limits: Limits | undefined, listener: Listener): void {
+  const check: FastifyInstance['countRequest'] = (by, key, request, reply) => {
     if (request.routeOptions.config.vital) return
-    const taken = limits.take(by, key)
+    const taken = limits?.take(by, key)
     if (taken === undefined) return
     setHeaders(taken, reply)
     if (taken.allowed) return
     listener.limited(by)
     const { limit, reset } = taken
-    const whose = by === 'account' ? 'this account' : 'this address'
     throw new LendingError(
       'resource_exhausted',
-      `more than ${limit} requests a minute from ${whose}; try again in ${reset} s`,
+      `more than ${limit} requests a minute from ${WHOSE[by]}; try again in ${reset} s`,
       [],
       reset,
     )
   }
 
+  app.decorate('countRequest', check)
+  if (!limits) return
   app.addHook('onRequest', (request, reply, done) => {
-    check('address', networkOf(request.ip), request, reply)
+    if (!request.routeOptions.config.countsItself) check('address', networkOf(request.ip), request, reply)
     done()
   })
   // After the hooks of the style, which identify the caller.

@@ -35,8 +35,11 @@ import { ORDER } from './openapi/story.ts'
 import { organizationRoutes } from './organization/organization.ts'
 import { channelRoutes } from './payments/channels.ts'
 import { toShownChannel } from './payments/channels.wire.ts'
+import { inboundRoutes } from './payments/inbound.ts'
+import { messageRoutes } from './payments/messages.ts'
 import { paymentRoutes } from './payments/payments.ts'
 import { toPayment } from './payments/payments.wire.ts'
+import { simulatorRoutes } from './payments/simulator.ts'
 import { portfolioRoutes } from './portfolio/portfolio.ts'
 import { productRoutes } from './products/products.ts'
 import { toProduct } from './products/products.wire.ts'
@@ -118,6 +121,7 @@ export const partnerStyle: Style = {
     transactionListRoutes(app, deps)
     paymentRoutes(app, deps)
     channelRoutes(app, deps)
+    messageRoutes(app, deps)
     policyRoutes(app, deps)
     creditRoutes(app, deps)
     eventRoutes(app, deps)
@@ -128,5 +132,7 @@ export const partnerStyle: Style = {
     approvalRoutes(app, deps)
     auditRoutes(app, deps)
     testClockRoutes(app, deps)
+    simulatorRoutes(app, deps)
   },
+  secretRoutes: inboundRoutes,
 }

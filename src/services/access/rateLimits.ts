@@ -10,7 +10,14 @@ const SHARE_PART = 10
 /** The most accounts and addresses that are counted; the least recent are dropped first, and start again from 0. */
 const MOST_KEYS = 100_000
 
-export type Limited = 'account' | 'address'
+/** What is limited: the requests of an account and of an address, the messages of a payment channel, and unknown secrets of an address. */
+export type Limited = 'account' | 'address' | 'channel' | 'secret'
+
+/**
+ * The messages of a channel a minute: 5,000 a second, far above what a provider sends; and, of an address, the messages a minute
+ * whose secret is not known to name a channel.
+ */
+export const MOST_MESSAGES = { channel: 300_000, secret: 60 } as const
 
 /** The rest of a limit that remains to a caller. */
 export interface Remaining {
@@ -51,9 +58,10 @@ export function createLimits({ db, config, machineNow }: Pick<Deps, 'db' | 'conf
   const used = new LRUCache<string, Used>({ max: MOST_KEYS })
   const unshared = new Set<string>()
   const share = createSharing({ db }, used, unshared)
+  const limits: Readonly<Record<Limited, number>> = { ...config.rateLimits, ...MOST_MESSAGES }
 
   function take(by: Limited, key: string): Remaining | undefined {
-    const limit = config.rateLimits[by]
+    const limit = limits[by]
     if (limit === 0) return undefined
     const at = machineNow()
     const window = windowAt(at)

@@ -1,6 +1,7 @@
 import { purgeAccessEntries } from '../../db/access/accessEntries.ts'
 import { PURGE, purgeCounters } from '../../db/access/counters.ts'
 import { purgeKeys } from '../../db/access/idempotency.ts'
+import { purgeMessages } from '../../db/payments/inbox.ts'
 import { journalJob } from '../accounting/keeper.ts'
 import { createTotals, type Totals } from '../book/totals.ts'
 import type { Deps } from '../deps.ts'
@@ -52,17 +53,23 @@ const KEYS_A_ROUND = 1_000
 /** The entries of the access trail that are kept of each organization, and of callers that were not identified. */
 const MOST_ACCESS_ENTRIES = 100_000
 
+/** The days for which messages of providers are kept, and the messages that are deleted at once. */
+const MESSAGE_DAYS = 90
+const MESSAGES_A_ROUND = 1_000
+const DAY_MS = 86_400_000
+
 /** Deletes a bounded number of rows. @returns whether there may be more */
 type Purge = () => Promise<boolean>
 
 /**
  * Creates the job that deletes what is kept no longer: `Idempotency-Key`s past their days, counters of limits whose time is
- * over, and the oldest entries of the access trail. Instances that delete at the same moment take other rows each.
+ * over, messages of providers past theirs, and the oldest entries of the access trail. Instances that delete at the same moment take other rows each.
  */
 export function purgeJob({ db, machineNow }: Pick<Deps, 'db' | 'machineNow'>): Job {
   const all: readonly Purge[] = [
     async () => (await purgeKeys(db, KEYS_A_ROUND, machineNow())) === KEYS_A_ROUND,
     async () => (await purgeCounters(db, machineNow())) === PURGE,
+    async () => (await purgeMessages(db, machineNow() - MESSAGE_DAYS * DAY_MS, MESSAGES_A_ROUND)) === MESSAGES_A_ROUND,
     async () => {
       await purgeAccessEntries(db, MOST_ACCESS_ENTRIES)
       return false

@@ -1,4 +1,4 @@
-import { type Channel, findChannel } from '../../db/payments/channels.ts'
+import { type Channel, findChannel, findChannelBySecret } from '../../db/payments/channels.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { invariant } from '../../domain/errors.ts'
 import type { Payment } from '../../domain/payments/payment.ts'
@@ -15,6 +15,13 @@ export const cacheChannels = (db: Db, now: () => number): Channels =>
     const [organizationId, id] = key.split(' ').map(Number)
     return findChannel(db, organizationId!, id!)
   })
+
+/** Channels by the hash of their secrets, each read within the last seconds; undefined where no channel has that secret. */
+export type ChannelSecrets = Pick<ReadCache<string, Channel | undefined>, 'get' | 'forget'>
+
+/** Creates a cache that keeps for a few seconds which channel a secret names, and which secrets name none. */
+export const cacheChannelSecrets = (db: Db, now: () => number): ChannelSecrets =>
+  createReadCache(now, MOST_CACHED, (hash) => findChannelBySecret(db, hash))
 
 /** Returns the channel of a payment. */
 export async function channelOf(

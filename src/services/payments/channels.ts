@@ -7,7 +7,6 @@ import {
   type Channel,
   countChannels,
   findChannel,
-  findChannelBySecret,
   findChannels,
   insertChannel,
   updateChannel,
@@ -20,7 +19,7 @@ import { ADAPTERS, type AdapterName } from '../../domain/payments/adapters.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
 import { keyTaken } from '../access/idempotency.ts'
-import type { Core, Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 
@@ -213,7 +212,7 @@ export async function listChannels({ db }: Pick<Deps, 'db'>, caller: Caller, ran
   return rangedOf(await findChannels(db, caller.organizationId, positionOf(range, { arrival: CHANNEL_ORDER })))
 }
 
-type ChangeDeps = Pick<Deps, 'db' | 'machineNow' | 'channels'>
+type ChangeDeps = Pick<Deps, 'db' | 'machineNow' | 'channels' | 'channelSecrets'>
 
 /**
  * Changes a channel. Its adapter, its currency and its account stay as they are: payments of another make another channel.
@@ -259,7 +258,7 @@ export async function rotateChannelSecret(
 const MOST_TRIES = 5
 
 async function change(
-  { db, machineNow, channels }: ChangeDeps,
+  { db, machineNow, channels, channelSecrets }: ChangeDeps,
   caller: Caller,
   { id, action }: { readonly id: bigint; readonly action: 'update' | 'rotate' },
   decide: (channel: Channel, now: Instant) => Channel,
@@ -274,6 +273,7 @@ async function change(
       },
     )
     channels.forget(`${before.organizationId} ${before.id}`)
+    for (const hash of [before.secretHash, before.previousSecretHash]) if (hash !== null) channelSecrets.forget(hash)
     if (isChanged) return after
   }
   throw new LendingError('aborted', 'the channel is being changed by others at once; try again', [], 1)
@@ -282,14 +282,14 @@ async function change(
 /**
  * Returns the channel that a secret names, for a message from an address; undefined for an unknown or an old secret, for a
  * channel that is disabled, and for an address from which it takes none: the sender is not told which.
+ * @param hash of the secret
  */
 export async function channelOfSecret(
-  { db, machineNow }: Pick<Core, 'db' | 'machineNow'>,
-  secret: string,
+  { channelSecrets, machineNow }: Pick<Deps, 'channelSecrets' | 'machineNow'>,
+  hash: string,
   address: string,
 ): Promise<Channel | undefined> {
-  const hash = secretHash(secret)
-  const channel = await findChannelBySecret(db, hash)
+  const channel = await channelSecrets.get(hash)
   if (!channel || channel.disabledAt !== null) return undefined
   const isCurrent = channel.secretHash === hash || (channel.previousUntil ?? 0) > machineNow()
   return isCurrent && isAllowedFrom(channel, address) ? channel : undefined

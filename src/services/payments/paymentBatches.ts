@@ -1,4 +1,5 @@
 import { isKeyTaken } from '../../db/audit/trail.ts'
+import { insertMessages, type NewMessage } from '../../db/payments/inbox.ts'
 import { insertPayments, type NewPayment } from '../../db/payments/payments.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { createBatcher, type Settled } from '../../db/queries/batcher.ts'
@@ -8,9 +9,11 @@ import type { Queries } from '../../db/queries/statement.ts'
 export interface PaymentBatches {
   /** Stores a payment. @returns false where its channel has one with its receipt */
   receive(payment: NewPayment): Promise<boolean>
+  /** Keeps a message of a provider. */
+  keep(message: NewMessage): Promise<void>
 }
 
-/** Payments that are stored in one statement at most, and such statements under way at once. */
+/** Payments, and messages, that are stored in one statement at most, and such statements under way at once. */
 const MOST_TOGETHER = 200
 const IN_FLIGHT = 2
 
@@ -18,6 +21,14 @@ const IN_FLIGHT = 2
 export const createPaymentBatches = (db: Db): PaymentBatches => ({
   receive: createBatcher<NewPayment, boolean>({
     run: (items) => storeAll(db, items),
+    most: MOST_TOGETHER,
+    inFlight: IN_FLIGHT,
+  }),
+  keep: createBatcher<NewMessage, void>({
+    async run(messages) {
+      await insertMessages(db, messages)
+      return messages.map(() => ({ result: undefined }))
+    },
     most: MOST_TOGETHER,
     inFlight: IN_FLIGHT,
   }),

@@ -1,6 +1,8 @@
+import { findPendingOrganizations } from '../../db/payments/inbox.ts'
 import { findUndecidedOrganizations } from '../../db/payments/payments.ts'
 import type { Job } from '../jobs/job.ts'
 import { applyReversals, type DecideDeps, decideNext } from './decidePayments.ts'
+import { readInbox } from './inbox.ts'
 
 /** The pause after a round that left nothing. */
 const EVERY_MS = 250
@@ -10,8 +12,8 @@ const IDLE_MS = 1_000
 const SHARE = 2
 
 /**
- * Creates the job that decides on received payments: those of messages, those whose request ended before, and what providers
- * take back. Any number of instances may work at it: each locks the payments that it decides on.
+ * Creates the job that reads the messages of providers, and decides on received payments: those of messages, those whose request
+ * ended before, and what providers take back. Any number of instances may work at it: each locks the payments that it decides on.
  */
 export const paymentsJob = (deps: DecideDeps): Job => ({
   name: 'payments',
@@ -19,13 +21,17 @@ export const paymentsJob = (deps: DecideDeps): Job => ({
   everyMs: EVERY_MS,
   idleMs: IDLE_MS,
   share: SHARE,
-  organizations: () => findUndecidedOrganizations(deps.db),
+  async organizations() {
+    const found = await Promise.all([findPendingOrganizations(deps.db), findUndecidedOrganizations(deps.db)])
+    return [...new Set(found.flat())]
+  },
   async work(organizationId) {
+    const read = await readInbox(deps, organizationId)
     const reversed = await applyReversals(deps, organizationId)
     const { isMore, isStale, decided } = await decideNext(deps, organizationId)
     // A loan that others change at once is read again in the next round.
     if (isStale) await deps.testClocks.refresh(organizationId)
-    if (isMore || (isStale && decided.length > 0) || reversed === 'more') return 'more'
+    if (read === 'more' || isMore || (isStale && decided.length > 0) || reversed === 'more') return 'more'
     return isStale ? 'waits' : 'done'
   },
 })

@@ -2,28 +2,17 @@ import type { Author } from '../../db/audit/trail.ts'
 import type { Channel } from '../../db/payments/channels.ts'
 import { readByReceipts } from '../../db/payments/payments.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
-import { dateIn, type Instant } from '../../domain/dates.ts'
+import { dateIn } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, invariant, notFound } from '../../domain/errors.ts'
-import { currencyOf, type Decimal, toMinor } from '../../domain/money.ts'
+import { currencyOf, toMinor } from '../../domain/money.ts'
 import type { Payment } from '../../domain/payments/payment.ts'
+import type { ToldPayment } from '../../domain/payments/told.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Caller, requireWriter } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { type DecideDeps, decideNext } from './decidePayments.ts'
 import { sealedPayer } from './payer.ts'
-
-/** A payment as it is told: by a caller, or by the message of a provider. */
-export interface ToldPayment {
-  readonly receipt: string
-  readonly amount: Decimal
-  readonly currencyCode?: string | undefined
-  /** Now when left out. */
-  readonly paidAt?: Instant | undefined
-  readonly reference?: string | undefined
-  readonly payerPhone?: string | undefined
-  readonly payerName?: string | undefined
-}
 
 /** The fields of a payment in which one that is told again may differ from the first. */
 export const PAYMENT_MEMBERS = ['amount', 'currencyCode', 'paidAt', 'reference'] as const

@@ -149,6 +149,8 @@ describe('idempotency-replayed: true is on every answer that posted nothing', ()
   })
 })
 
+const MESSAGE = '/v1/payment-channels/{id}/messages/{messageId}'
+
 describe('what only an ADMIN may do', () => {
   it('403 permission_denied: a USER adjusts a payment, also to 0; nothing changes', async () => {
     const path = `/v1/loans/${loan.id}/repayments`
@@ -191,6 +193,9 @@ describe('what only an ADMIN may do', () => {
         'post /v1/loans/{id}/repayments/{transactionId}/adjust',
         'post /v1/loans/{id}/repayments/{transactionId}/reverse',
         'post /v1/test-clock/reset',
+        'post /v1/test/payments',
+        `get ${MESSAGE}`,
+        `post ${MESSAGE}/decide-again`,
         'put /v1/delinquency-policy',
         'patch /v1/organization',
         ...['approve', 'reject'].map((act) => `post /v1/pending-actions/{id}/${act}`),
@@ -207,6 +212,7 @@ describe('what only an ADMIN may do', () => {
         ...['/v1/audit-trail', '/v1/webhook-endpoints', endpoint, `${endpoint}/deliveries`],
         ...['/v1/payments', '/v1/payment-channels', channel, `${channel}/position`],
         ...['/v1/pending-actions', '/v1/pending-actions/{id}'],
+        '/v1/payment-channels/{id}/messages',
         ...['par', 'roll-rates', 'provisions'].map((path) => `/v1/portfolio/${path}`),
         ...['chart', 'journal', 'journal.csv', 'journal.hledger', 'periods', 'trial-balance'].map(
           (path) => `/v1/accounting/${path}`,

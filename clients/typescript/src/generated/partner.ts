@@ -412,7 +412,16 @@ export interface CreatePaymentChannelRequest {
   /** For people. */
   name: string
   /** Which provider’s messages it takes. */
-  adapter: 'canonical'
+  adapter:
+    | 'canonical'
+    | 'daraja_c2b'
+    | 'mpesa_tz_broker'
+    | 'mixx_billpay'
+    | 'airtel'
+    | 'mtn_collection'
+    | 'azampay'
+    | 'selcom'
+    | 'pawapay'
   /** The number of the wallet or the account at the provider. */
   shortCode?: string
   /** Default: the currency of your organization. */
@@ -1461,6 +1470,48 @@ export interface PaymentLine {
   payment?: Payment
 }
 
+export interface PaymentMessage {
+  id: string
+  channelId: string
+  state: string
+  /** @nullable */
+  outcome: string | null
+  /** @nullable */
+  paymentId: string | null
+  receivedAt: string
+  /** @nullable */
+  decidedAt: string | null
+}
+
+export interface PaymentMessageHeaders {
+  [key: string]: string
+}
+
+export interface PaymentMessagePage {
+  items: PaymentMessage[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface PaymentMessageWithBody {
+  id: string
+  channelId: string
+  state: string
+  /** @nullable */
+  outcome: string | null
+  /** @nullable */
+  paymentId: string | null
+  receivedAt: string
+  /** @nullable */
+  decidedAt: string | null
+  method: string
+  headers: PaymentMessageHeaders
+  body: string
+  encoding: 'utf8' | 'base64'
+}
+
 export interface PaymentPage {
   items: Payment[]
   total?: bigint
@@ -1953,9 +2004,49 @@ export interface SettlementQuote {
   overpaid: number
 }
 
+export interface SimulatedFaultsRequest {
+  /** Payments, the first ones, of which no message is sent. */
+  drop?: number
+  /** sent again at the end. */
+  repeat?: number
+  /** sent only after all others. */
+  delay?: number
+  /** pairs of which the second is sent first. */
+  reorder?: number
+  /** taken back by another message, before the payment where that is delayed. */
+  reverse?: number
+}
+
+export interface SimulatedMessage {
+  receipt: string
+  /** @nullable */
+  reverses: string | null
+  message: string
+  answer: string
+}
+
+export interface SimulatedPaymentRequest {
+  reference?: string
+  /** An amount in the currency of the loan, with no more decimals than the currency has. */
+  amount: number
+  payerPhone?: string
+  /** Default: one that no payment has. */
+  receipt?: string
+}
+
+export interface SimulatedPayments {
+  sent: SimulatedMessage[]
+}
+
 export interface TestClock {
   now: string
   frozen: boolean
+}
+
+export interface TestPaymentsRequest {
+  channelId: string
+  payments: SimulatedPaymentRequest[]
+  faults?: SimulatedFaultsRequest
 }
 
 export interface TransactionPage {
@@ -2470,6 +2561,25 @@ export type GetPaymentChannelPositionParams = {
   asOf?: string
 }
 
+export type ListPaymentMessagesParams = {
+  /**
+   * The number of the page, from 1.
+   */
+  page?: number
+  /**
+   * Items in the answer at most.
+   */
+  rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
+  after?: string
+  /**
+   * One or several states.
+   */
+  state?: string
+}
+
 export type ListPaymentsParams = {
   /**
    * The number of the page, from 1.
@@ -2750,6 +2860,7 @@ const transactionPageShape: Shape = { total: 1 }
 const chargePageShape: Shape = { total: 1 }
 const listedTransactionPageShape: Shape = { total: 1 }
 const paymentChannelPageShape: Shape = { total: 1 }
+const paymentMessagePageShape: Shape = { total: 1 }
 const paymentPageShape: Shape = { total: 1 }
 const webhookEndpointPageShape: Shape = { total: 1 }
 const webhookDeliveryPageShape: Shape = { total: 1 }
@@ -3255,6 +3366,24 @@ export const partnerOperations = ({ send, list }: Sender) => ({
       call,
     ),
 
+  /** List a provider's messages. */
+  listPaymentMessages: (id: string, query?: ListPaymentMessagesParams, call?: Call): Listed<PaymentMessagePage> =>
+    list<PaymentMessagePage>(
+      { method: 'GET', path: at`/v1/payment-channels/${id}/messages`, query, shape: paymentMessagePageShape },
+      call,
+    ),
+
+  /** Read a provider's message. */
+  getPaymentMessage: (id: string, messageId: string, call?: Call): Promise<PaymentMessageWithBody> =>
+    send<PaymentMessageWithBody>({ method: 'GET', path: at`/v1/payment-channels/${id}/messages/${messageId}` }, call),
+
+  /** Read a message again. */
+  recoverPaymentMessage: (id: string, messageId: string, call?: Call): Promise<PaymentMessage> =>
+    send<PaymentMessage>(
+      { method: 'POST', path: at`/v1/payment-channels/${id}/messages/${messageId}/decide-again`, keyed: true },
+      call,
+    ),
+
   /** Tell of a payment that came in. */
   postPayment: (body: PostPaymentRequest, call?: Call): Promise<Payment> =>
     send<Payment>({ method: 'POST', path: '/v1/payments', body, keyed: true }, call),
@@ -3435,6 +3564,10 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Empty the test organization. */
   resetTestOrganization: (call?: Call): Promise<TestClock> =>
     send<TestClock>({ method: 'POST', path: '/v1/test-clock/reset', keyed: true }, call),
+
+  /** Simulate the messages of a provider. */
+  testPayments: (body: TestPaymentsRequest, call?: Call): Promise<SimulatedPayments> =>
+    send<SimulatedPayments>({ method: 'POST', path: '/v1/test/payments', body, keyed: true }, call),
 
   /** Read your organization. */
   getOrganization: (call?: Call): Promise<Organization> =>

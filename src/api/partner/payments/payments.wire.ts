@@ -3,6 +3,7 @@ import { fromRfc3339, type LocalDate, toRfc3339 } from '../../../domain/dates.ts
 import { currencyCodes, currencyOf, minorToNumber } from '../../../domain/money.ts'
 import { type Candidate, MATCH_REASONS } from '../../../domain/payments/matching.ts'
 import { inSuspense, PAYMENT_STATUSES } from '../../../domain/payments/payment.ts'
+import { LONGEST_TOLD, type ToldPayment } from '../../../domain/payments/told.ts'
 import {
   LONGEST_NOTE,
   MOST_ALLOCATIONS,
@@ -10,7 +11,6 @@ import {
   type PaymentView,
   type Position,
 } from '../../../services/payments/payments.ts'
-import type { ToldPayment } from '../../../services/payments/receivePayments.ts'
 import { lineMembers } from '../../body/lines.ts'
 import { listQuery, queryInstant, queryWords } from '../../lists/query.ts'
 import { count, word } from '../../openapi/answers.ts'
@@ -36,13 +36,13 @@ const moment = codec<number>(
 )
 
 /** The number of a channel in a body. */
-const channelNumber = int64({ min: 1n }).meta({ type: 'string', examples: [examples.channel.id] })
+export const channelNumber = int64({ min: 1n }).meta({ type: 'string', examples: [examples.channel.id] })
 
 export const newPaymentRequest = named(
   'PostPaymentRequest',
   z.strictObject({
     channelId: channelNumber.describe('The channel on which the money came in.'),
-    receipt: text({ max: 100 }).describe(
+    receipt: text({ max: LONGEST_TOLD.receipt }).describe(
       "The provider's number of the payment: unique on the channel for ever. The same receipt again gets the first payment, whatever else the body says.",
     ),
     amount: amount.describe('What was paid, in the currency of the channel.'),
@@ -55,9 +55,9 @@ export const newPaymentRequest = named(
       .describe(
         'When it was paid, as the provider says; now when left out. Its day in the zone of the channel is the value date of its repayments; a time to come counts as now.',
       ),
-    reference: text({ max: 200 }).optional().describe('As the payer typed it.'),
-    payerPhone: text({ max: 50 }).optional(),
-    payerName: text({ max: 200 }).optional(),
+    reference: text({ max: LONGEST_TOLD.reference }).optional().describe('As the payer typed it.'),
+    payerPhone: text({ max: LONGEST_TOLD.payerPhone }).optional(),
+    payerName: text({ max: LONGEST_TOLD.payerName }).optional(),
   }),
   { example: examples.newPayment },
 )
@@ -141,8 +141,10 @@ export const paymentQuery = listQuery.extend({
     .optional()
     .describe(`Only payments with one of these statuses, separated by commas: ${PAYMENT_STATUSES.join(', ')}.`),
   channelId: idParam.optional().describe('Only payments of this channel.'),
-  receipt: text({ max: 100 }).optional().describe('Only the payment with this receipt.'),
-  reference: text({ max: 200 }).optional().describe('Only payments with this reference, as the payer typed it.'),
+  receipt: text({ max: LONGEST_TOLD.receipt }).optional().describe('Only the payment with this receipt.'),
+  reference: text({ max: LONGEST_TOLD.reference })
+    .optional()
+    .describe('Only payments with this reference, as the payer typed it.'),
   loanId: loanNumber.optional().describe('Only payments of which a repayment is on this loan.'),
   from: queryInstant
     .optional()

@@ -1,0 +1,86 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { notFound } from '../../../domain/errors.ts'
+import { adapterOf } from '../../../domain/payments/adapters.ts'
+import { networkOf, withoutPort } from '../../../services/access/caller.ts'
+import type { Deps } from '../../../services/deps.ts'
+import { type Channel, channelOfSecret, secretHash } from '../../../services/payments/channels.ts'
+import { LONGEST_MESSAGE } from '../../../services/payments/messageBody.ts'
+import { keptHeaders, type Message, takeMessage, validateMessage } from '../../../services/payments/messages.ts'
+import { keepOutOfCaches } from '../../http/failure.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The payment channel of a message. */
+    channel: Channel | undefined
+  }
+}
+
+/** The secrets that are remembered to have named a channel: their messages do not count as those of unknown secrets. */
+const MOST_REMEMBERED = 10_000
+
+/** One answer for an unknown secret, an old one, a disabled channel and a wrong address: the sender is not told which. */
+const nothingThere = () => notFound('no such path')
+
+/** Adds the addresses of payment channels, for providers: what knows the secret of one may send messages. */
+export function inboundRoutes(app: FastifyInstance, deps: Deps): void {
+  const remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED })
+  takeAnyBody(app)
+  app.decorateRequest('channel', undefined)
+
+  app.addHook('onRequest', async (request, reply) => {
+    keepOutOfCaches(reply)
+    // A body is read as bytes, whatever its sender calls it.
+    request.headers['content-type'] ??= ANY
+    const { secret } = request.params as { readonly secret: string }
+    const hash = secretHash(secret)
+    if (!remembered.has(hash)) app.countRequest('secret', networkOf(request.ip), request, reply)
+    const channel = await channelOfSecret(deps, hash, withoutPort(request.ip))
+    if (!channel) {
+      remembered.delete(hash)
+      throw nothingThere()
+    }
+    remembered.set(hash, true)
+    app.countRequest('channel', `${channel.organizationId}/${channel.id}`, request, reply)
+    request.channel = channel
+  })
+
+  const options = {
+    bodyLimit: LONGEST_MESSAGE,
+    schema: { hide: true },
+    config: { public: true, countsItself: true as const },
+  }
+  app.route({
+    ...options,
+    method: ['POST', 'PUT'],
+    url: '/in/:secret',
+    async handler(request, reply) {
+      const { type, body } = await takeMessage(deps, request.channel!, messageOf(request))
+      return reply.type(`${type}; charset=utf-8`).send(body)
+    },
+  })
+  app.route({
+    ...options,
+    method: ['POST', 'PUT'],
+    url: '/in/:secret/validate',
+    async handler(request, reply) {
+      const answer = await validateMessage(deps, request.channel!, messageOf(request))
+      if (!answer) throw nothingThere()
+      return reply.type(`${answer.type}; charset=utf-8`).send(answer.body)
+    },
+  })
+}
+
+const ANY = 'application/octet-stream'
+
+/** Takes bodies of any content type, as bytes. */
+function takeAnyBody(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
+
+const messageOf = ({ method, headers, body, channel }: FastifyRequest): Message => ({
+  method,
+  headers: keptHeaders(adapterOf(channel!), headers),
+  body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+})

@@ -58,13 +58,19 @@ const LONGEST = [
   'test/closeRace.test.ts',
 ]
 
-/** Runs the files that take long before the others. */
+/** The projects one after the other: a process is ended where the next file is of another project, and what it has loaded is lost. */
+const PROJECTS = ['elsewhere', 'service', 'tidy']
+
+/** Runs the files of a project together, and of those the files that take long before the others. */
 export class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const projectOf = ({ project }: TestSpecification) => PROJECTS.indexOf(project.name)
     const placeOf = ({ moduleId, project }: TestSpecification) => {
       const place = LONGEST.indexOf(relative(project.config.root, moduleId))
       return place === -1 ? LONGEST.length : place
     }
-    return specifications.toSorted((a, b) => placeOf(a) - placeOf(b) || (a.moduleId < b.moduleId ? -1 : 1))
+    return specifications.toSorted(
+      (a, b) => projectOf(a) - projectOf(b) || placeOf(a) - placeOf(b) || (a.moduleId < b.moduleId ? -1 : 1),
+    )
   }
 }

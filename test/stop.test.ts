@@ -38,12 +38,13 @@ describe('kill -TERM', { timeout: within(60_000) }, () => {
     await answeredBy(load, 150)
     const before = load.sent.length
     service.child.kill('SIGTERM')
-    await pause(300)
-    const ready = await fetch(`${service.origin}/health/ready`)
-    expect({ status: ready.status, body: await ready.json() }).toMatchObject({
-      status: 503,
-      body: { message: 'the service is stopping' },
-    })
+    const ready = async () => {
+      const answer = await fetch(`${service.origin}/health/ready`)
+      return { status: answer.status, body: await answer.json() }
+    }
+    await expect
+      .poll(ready, { interval: 20 })
+      .toMatchObject({ status: 503, body: { message: 'the service is stopping' } })
     expect((await fetch(`${service.origin}/health/live`)).status).toBe(200)
     expect(await service.ended).toBe(0)
     await foundGone(load)

@@ -7,7 +7,8 @@ import { within } from '../../support/patience.ts'
 import { drawn, fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 
 const TZS = currencyOf('TZS')
-const reader = openStatementReader()
+/** Patient as all limits of time of the tests are: that the machine is busy is not the file's fault. */
+const reader = openStatementReader({ patience: within(STATEMENT_LIMITS.patience) })
 const GIB = 2 ** 30
 /** The longest time for which the service's event loop may be blocked. */
 const LONGEST_PAUSE_MS = 3_000

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { opsOn } from './ops.ts'
+import { readStatementsHere } from './readHere.ts'
 import { aBorrower } from './recordBodies.ts'
 import type { TestService } from './service.ts'
 import { smallStatement } from './statementPdf.ts'
@@ -85,6 +86,7 @@ async function makeCredit(service: TestService): Promise<void> {
   await service.get('/v1/credit-scorecard/asha')
   await service.post('/v1/customers', { body: { externalId: 'juma' } })
   service.clock.set('2026-07-02')
+  readStatementsHere(service)
   const boost = async (from: string) =>
     (await service.post('/v1/credit-scorecard/juma/boost', showing(await smallStatement(from, '2026-06-30')))).body
   expect(await boost('2026-04-01')).toMatchObject({ boostStatus: 'raised' })

@@ -72,7 +72,7 @@ async function posted(): Promise<Map<string, number>> {
 
 describe('the database', { timeout: within(60_000) }, () => {
   it('stopped for five seconds under load: unavailable within 3 s, not ready, alive; it serves within 3 s of the return', async () => {
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 20, everyMs: 20 })
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 20, everyMs: 60, pauseMs: 100 })
     await expect.poll(() => load.sent.length).toBeGreaterThan(100)
     const goneAt = performance.now()
     await server.stop()
@@ -105,7 +105,7 @@ describe('the database', { timeout: within(60_000) }, () => {
   })
 
   it('fallen silent: what waits for it is answered unavailable within 3 s, too', async () => {
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 20, everyMs: 20 })
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 20, everyMs: 60, pauseMs: 100 })
     await expect.poll(() => load.sent.length).toBeGreaterThan(100)
     const silentAt = performance.now()
     gateway.silence(true)

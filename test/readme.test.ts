@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { freshDatabase } from './support/database.ts'
 import { freePort } from './support/freePort.ts'
+import { type OpsForShells, serveOps } from './support/opsForShells.ts'
 import { type Pasted, pasteInto, SHELLS } from './support/paste.ts'
 import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
@@ -25,8 +26,11 @@ const REMARK = /^(?:\S+: refused lines are in \S+\.|(?:as of|from) \d{4}-.*, by 
 let service: ServiceProcess | undefined
 let folder: string | undefined
 let bin: string | undefined
+let ops: OpsForShells | undefined
 afterEach(async () => {
   service?.child.kill('SIGKILL')
+  await ops?.close()
+  ops = undefined
   for (const one of [folder, bin]) if (one !== undefined) await rm(one, { recursive: true, force: true })
 })
 
@@ -58,18 +62,22 @@ function expectAsShown(pasted: readonly Block[], printed: readonly Pasted[]): vo
   }
 }
 
-/** A folder of programs in place of npm, which takes longer than the command, and of those of Docker's image. */
-async function standIns(): Promise<string> {
+/**
+ * A folder of programs in place of npm, whose commands run in this process, and of those of Docker's image.
+ * @param settings the environment of the commands
+ */
+async function standIns(settings: Record<string, string>): Promise<string> {
+  ops = await serveOps(settings)
   bin = await mkdtemp(join(tmpdir(), 'mkopo-bin-'))
   const npm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim()
   const program = async (name: string, text: string) =>
     writeFile(join(bin!, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
-  // The first command is run by npm; what npm makes of "npm run -s ops -- …" is the same each time.
+  // The first command is run by npm, in a process of its own; what npm makes of "npm run -s ops -- …" is the same each time.
   await program(
     'npm',
-    `[ "$3" = ops ] && [ -e ${bin}/was-run ] || { touch ${bin}/was-run; exec "${npm}" "$@"; }\nshift 4\nexec ${process.execPath} ${join(root, 'src/ops/mkopo.mjs')} "$@"`,
+    `[ "$3" = ops ] && [ -e ${bin}/was-run ] || { touch ${bin}/was-run; exec "${npm}" "$@"; }\nshift 4\nexec ${bin}/mkopo "$@"`,
   )
-  await program('mkopo', `exec ${process.execPath} ${join(root, 'src/ops/main.ts')} "$@"`)
+  await program('mkopo', ops.program)
   // Of "docker compose exec -T mkopo-1 mkopo …" the command itself; whatever else needs an engine.
   await program('docker', `[ "$2" = exec ] || exit 0\nshift 2\n[ "$1" = -T ] && shift\nshift\nexec "$@"`)
   return bin
@@ -117,7 +125,7 @@ describe('the shell blocks of README.md and the documents', () => {
         const texts = pasted.map(({ text }) =>
           text.replaceAll('http://127.0.0.1:3000', service!.origin).replaceAll('8099', receiver),
         )
-        const env = { ...settings, PATH: `${await standIns()}:${process.env.PATH}` }
+        const env = { ...settings, PATH: `${await standIns(settings)}:${process.env.PATH}` }
         const printed = await pasteInto(shell, texts, { cwd: await checkout(), env })
         expectAsShown(pasted, printed)
         expect(await database.db.pool.query('SELECT count(*)::int AS loans FROM loan')).toMatchObject({
@@ -150,7 +158,7 @@ describe('the shell blocks of README.md and the documents', () => {
         const pasted = shellBlocks.filter(({ chapter }) => chapter === 'Docker')
         const at = new URL(service.origin).host
         const texts = pasted.map(({ text }) => text.replaceAll('127.0.0.1:3000', at))
-        const PATH = `${await standIns()}:${process.env.PATH}`
+        const PATH = `${await standIns(env)}:${process.env.PATH}`
         const cwd = await checkout()
         const printed = await pasteInto(shell, texts, { cwd, env: { ...env, PATH } })
         expectAsShown(pasted, printed)

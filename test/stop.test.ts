@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
-import { expectExact, outcomes, startLoad } from './support/load.ts'
+import { answeredBy, expectExact, foundGone, outcomes, startLoad } from './support/load.ts'
 import { within } from './support/patience.ts'
 import { expectEndAtOnce, lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
 
@@ -35,17 +35,19 @@ describe('kill -TERM', { timeout: within(60_000) }, () => {
     const service = await start({ STOP_GRACE_MS: '1500' })
     const { authorization, loans } = await lendFrom(service, 20)
     const load = startLoad({ origin: service.origin, authorization, loans, connections: 40 })
-    await pause(1_500)
+    await answeredBy(load, 150)
     const before = load.sent.length
     service.child.kill('SIGTERM')
-    await pause(300)
-    const ready = await fetch(`${service.origin}/health/ready`)
-    expect({ status: ready.status, body: await ready.json() }).toMatchObject({
-      status: 503,
-      body: { message: 'the service is stopping' },
-    })
+    const ready = async () => {
+      const answer = await fetch(`${service.origin}/health/ready`)
+      return { status: answer.status, body: await answer.json() }
+    }
+    await expect
+      .poll(ready, { interval: 20 })
+      .toMatchObject({ status: 503, body: { message: 'the service is stopping' } })
     expect((await fetch(`${service.origin}/health/live`)).status).toBe(200)
     expect(await service.ended).toBe(0)
+    await foundGone(load)
     await load.stop()
 
     expect(before).toBeGreaterThan(100)
@@ -58,10 +60,14 @@ describe('kill -TERM', { timeout: within(60_000) }, () => {
   it('a client that connects again for each request, too: answered, or never accepted', async () => {
     const service = await start({ STOP_GRACE_MS: '500' })
     const { authorization, loans } = await lendFrom(service, 20)
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 8, keepAlive: false })
-    await pause(1_000)
+    const load = startLoad({
+      ...{ origin: service.origin, authorization, loans },
+      ...{ connections: 8, keepAlive: false, everyMs: 5 },
+    })
+    await answeredBy(load, 150)
     service.child.kill('SIGTERM')
     expect(await service.ended).toBe(0)
+    await foundGone(load)
     await load.stop()
     const { rows } = await database.db.pool.query('SELECT token FROM loan_entry WHERE loan_id = ANY($1)', [loans])
     const acknowledged = load.sent.flatMap(({ status, token }) => (status === 200 ? [token] : []))

@@ -80,7 +80,8 @@ class BoundedGate implements Gate {
   #taken = 0
   readonly #takenBy = new Tally<string>()
   readonly #waiting: Waiting[] = []
-  readonly #lastTurns = new LRUCache<string, number>({ max: MOST_REMEMBERED })
+  /** Made by the first turn: most gates of a process never have one, and its room is taken at once. */
+  #lastTurns: LRUCache<string, number> | undefined
   #turns = 0
 
   constructor(bounds: GateBounds) {
@@ -147,6 +148,7 @@ class BoundedGate implements Gate {
   /** Takes a place that is free. @returns a function that frees it after its rest */
   #occupy(holder: Named): () => void {
     this.#count(holder, 1)
+    this.#lastTurns ??= new LRUCache({ max: MOST_REMEMBERED })
     this.#lastTurns.set(holder.group, ++this.#turns)
     if (holder.member !== undefined) this.#lastTurns.set(holder.member, this.#turns)
     const began = performance.now()
@@ -170,7 +172,7 @@ class BoundedGate implements Gate {
 
   /** Returns the one that waits whose turn it is; undefined where none has room. */
   #nextReady(): Waiting | undefined {
-    const lastTurn = (name = '') => this.#lastTurns.get(name) ?? 0
+    const lastTurn = (name = '') => this.#lastTurns?.get(name) ?? 0
     const [first, ...others] = this.#waiting.filter((one) => this.#fullOf(one) === undefined)
     return others.reduce((best, one) => {
       const order = lastTurn(one.group) - lastTurn(best?.group) || lastTurn(one.member) - lastTurn(best?.member)

@@ -142,17 +142,16 @@ describe('npm start', { timeout: within(90_000) }, () => {
   it('a wrong KEY_ENCRYPTION_SECRET: one line that names it', async () => {
     const refused = start({ PORT: '0', KEY_ENCRYPTION_SECRET: 'not the one of before' })
     expect(await refused.ended).toBe(1)
-    expect(refused.output().trim()).toMatch(/^mkopo could not start: KEY_ENCRYPTION_SECRET: is not the one/)
+    expect(refused.output().trim()).toMatch(/^mkopo could not start: KEY_ENCRYPTION_SECRET: is not the one[^\n]+$/)
   })
 
-  it.each([
-    ['postgres://nobody:hidden@127.0.0.1:1/none', /ECONNREFUSED/],
-    ['postgres://nobody:hidden@localhost:1/none', /ECONNREFUSED/],
-  ])('a database that cannot be reached: one line that names the setting, %s', async (url, why) => {
-    const refused = start({ PORT: '0', DATABASE_URL: url, KEY_ENCRYPTION_SECRET: 'a secret of the tests' })
+  // `test/ops/process.test.ts` has the other ways in which it cannot be reached.
+  it('a database that cannot be reached: one line that names the setting', async () => {
+    const DATABASE_URL = 'postgres://nobody:hidden@localhost:1/none'
+    const refused = start({ PORT: '0', DATABASE_URL, KEY_ENCRYPTION_SECRET: 'a secret of the tests' })
     expect(await refused.ended).toBe(1)
     expect(refused.output()).toMatch(/^mkopo could not start: DATABASE_URL: the database cannot be reached: .+\n$/)
-    expect(refused.output()).toMatch(why)
+    expect(refused.output()).toMatch(/ECONNREFUSED/)
     expect(refused.output()).not.toContain('hidden')
   })
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { anAccount, letWaitAbove } from '../support/approvals.ts'
+import { readStatementsHere } from '../support/readHere.ts'
 import { aBasicLoan, aBorrower, anExtendedLoan, aRepayment } from '../support/recordBodies.ts'
 import { recordIdsFrom } from '../support/recordIds.ts'
 import { type Records, recordsOf } from '../support/records.ts'
@@ -116,6 +117,7 @@ async function approveAndReject(): Promise<void> {
 
 beforeAll(async () => {
   service = await startService()
+  readStatementsHere(service)
   records = recordsOf(service)
   second = await anAccount(service, 'second')
   await changeEveryWay()

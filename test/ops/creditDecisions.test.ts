@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { opsOn } from '../support/ops.ts'
+import { readStatementsHere } from '../support/readHere.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { smallStatement } from '../support/statementPdf.ts'
 import { showing } from '../support/upload.ts'
@@ -10,6 +11,7 @@ let ops: ReturnType<typeof opsOn>
 let customerId: string
 beforeAll(async () => {
   service = await startService()
+  readStatementsHere(service)
   ops = opsOn(service)
   service.clock.set('2026-07-02')
   customerId = (await service.post('/v1/customers', { body: { externalId: 'asha' } })).body.id

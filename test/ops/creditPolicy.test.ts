@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anotherLender } from '../support/lenders.ts'
 import { opsOn } from '../support/ops.ts'
+import { readStatementsHere } from '../support/readHere.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { smallStatement } from '../support/statementPdf.ts'
 import { showing } from '../support/upload.ts'
@@ -14,6 +15,7 @@ let ops: ReturnType<typeof opsOn>
 let folder: string
 beforeAll(async () => {
   service = await startService()
+  readStatementsHere(service)
   ops = opsOn(service)
   folder = await mkdtemp(join(tmpdir(), 'mkopo-policy-'))
 })

@@ -88,7 +88,7 @@ describe('the program', () => {
       out: '',
       err: expect.stringContaining('Say --yes, for there is no terminal'),
     })
-    expect(await mkopo(['products', 'retire', '4', '--yes'])).toMatchObject({ code: 0, err: '' })
+    expect(await here(['products', 'retire', '4', '--yes'])).toMatchObject({ code: 0, err: '' })
   })
 
   it('takes a password from stdin, and never shows it; the trail names who ran it', async () => {
@@ -113,7 +113,7 @@ describe('the program', () => {
       expect(away.err).toMatch(/^mkopo: DATABASE_URL: the database cannot be reached: [^\n]+\n$/)
       expect(away.err).not.toContain('hidden')
     }
-    expect((await mkopo(['keys', 'list'], { TENANT_ZONE: 'Mars' })).err).toMatch(/^mkopo: TENANT_ZONE: [^\n]+\n$/)
+    expect((await here(['keys', 'list'], { TENANT_ZONE: 'Mars' })).err).toMatch(/^mkopo: TENANT_ZONE: [^\n]+\n$/)
   })
 
   it('a database without the schema is refused, and brought up to date by migrate', async () => {
@@ -196,20 +196,6 @@ describe('a directory that cannot be made', () => {
   })
 })
 
-describe('the service', () => {
-  it('does not start with another KEY_ENCRYPTION_SECRET, with the reason in one line', async () => {
-    const { code, err } = await startNode(['src/app/main.ts'], {
-      DATABASE_URL: database.serviceUrl,
-      KEY_ENCRYPTION_SECRET: 'not the secret of the tests',
-      PORT: '0',
-      OPS_PORT: '0',
-      LOG_LEVEL: 'silent',
-    }).ended
-    expect(code).toBe(1)
-    expect(err).toMatch(/^mkopo could not start: KEY_ENCRYPTION_SECRET: [^\n]+\n$/)
-  })
-})
-
 describe('with the embedded database', () => {
   const embedded = () => ({ DATABASE_URL: '', KEY_ENCRYPTION_SECRET: '', DATA_DIR: directory })
 
@@ -236,7 +222,7 @@ describe('with the embedded database', () => {
   it('starts it for as long as the command takes, and reaches that of the service while that runs', {
     timeout: within(60_000),
   }, async () => {
-    const first = await mkopo(['accounts', 'create', 'early@lender.example', '--generate', '--json'], embedded())
+    const first = await here(['accounts', 'create', 'early@lender.example', '--generate', '--json'], embedded())
     expect(first).toMatchObject({ code: 0, err: '' })
     const { password } = JSON.parse(first.out)
     expect((await stat(join(directory, 'key-encryption-secret'))).mode & 0o777).toBe(0o600)
@@ -257,7 +243,7 @@ describe('with the embedded database', () => {
     const left = join(directory, 'database-url')
     expect((await stat(left)).mode & 0o777).toBe(0o600)
     expect(await readFile(left, 'utf8')).toMatch(/^postgres:\/\//)
-    const disabled = await mkopo(['accounts', 'disable', 'early@lender.example'], embedded())
+    const disabled = await here(['accounts', 'disable', 'early@lender.example'], embedded())
     expect(disabled).toMatchObject({ code: 0, err: '' })
     const refused = await fetch(`${origin}/v1/auth/token`, { headers: { authorization: `Basic ${basic}` } })
     expect(refused.status).toBe(401)

@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/db/postgres/client.ts'
 import { pauseAfter } from '../../src/process/workerPool.ts'
 import { endChildren, startNode } from '../support/children.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { expectExact, outcomes, startLoad } from '../support/load.ts'
+import { answeredBy, expectExact, foundGone, outcomes, startLoad } from '../support/load.ts'
 import { within } from '../support/patience.ts'
 import { allGone, expectEndAtOnce, lendFrom, type ServiceProcess, startProcess } from '../support/process.ts'
 
@@ -22,7 +22,14 @@ beforeAll(async () => {
   database = await freshDatabase()
 })
 afterAll(async () => {
-  for (const { child } of started) child.kill('SIGKILL')
+  for (const { child } of started) {
+    child.kill('SIGKILL')
+    try {
+      process.kill(-child.pid!, 'SIGKILL')
+    } catch {
+      // It leads no group, or all of it has ended, as it should.
+    }
+  }
   await endChildren()
   await database.drop()
 })
@@ -36,11 +43,11 @@ async function start(over: Record<string, string> = {}, options = {}): Promise<S
 }
 
 describe('together', { timeout: within(60_000) }, () => {
-  it('Ctrl-C, which reaches every process: what is in work is answered, then the embedded database is stopped', async () => {
+  it('npm start and Ctrl-C, which npm passes on and every process gets: what is in work is answered, then the embedded database is stopped', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mkopo-processes-'))
     await chmod(directory, 0o755)
     const embedded = { DATABASE_URL: '', KEY_ENCRYPTION_SECRET: '', SEED_DEMO: '', DATA_DIR: directory }
-    const service = await start(embedded, { group: true })
+    const service = await start(embedded, { group: true, npm: true })
     // Demonstration data, and tokens that both accept, from either issuer.
     const { authorization, loans } = await lendFrom(service, 2)
     const left = join(directory, 'database-url')
@@ -74,9 +81,10 @@ describe('together', { timeout: within(60_000) }, () => {
     const service = await start()
     const { authorization, loans } = await lendFrom(service, 20)
     const load = startLoad({ origin: service.origin, authorization, loans, connections: 16 })
-    await pause(500)
+    await answeredBy(load, 150)
     service.child.kill('SIGKILL')
     await allGone(service)
+    await foundGone(load)
     await load.stop()
     expect(outcomes(load.sent)).toEqual(['200', 'ECONNREFUSED'])
     await expectExact(database.db, load.sent, loans)

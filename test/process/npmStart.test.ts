@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { within } from '../support/patience.ts'
-import { lendFrom, lives, type ServiceProcess, startProcess, tokenFrom } from '../support/process.ts'
+import { lendFrom, type ServiceProcess, startProcess, tokenFrom } from '../support/process.ts'
 
 let service: ServiceProcess | undefined
 let directory: string
@@ -46,31 +46,21 @@ async function demoVersions(origin: string): Promise<number | undefined> {
 /** A signal to stop, by its name. */
 type Way = [string, (pid: number) => void]
 
-describe.each([{ processes: '1' }, { processes: '2' }])(
-  'npm start, $processes processes',
-  { timeout: within(90_000) },
-  (way) => {
-    const settings = { WEB_CONCURRENCY: way.processes, STOP_GRACE_MS: '200' }
-
-    const toNpm: Way = ['SIGTERM to npm alone, as a supervisor sends it', (pid) => process.kill(pid, 'SIGTERM')]
-    const toAll: Way = ['SIGTERM to every process of the group', (pid) => process.kill(-pid, 'SIGTERM')]
-    const ctrlC: Way = ['Ctrl-C, which npm passes on and every process gets', (pid) => process.kill(-pid, 'SIGINT')]
-    // Several processes take either signal by the same way.
-    it.each(way.processes === '1' ? [toNpm, toAll, ctrlC] : [toNpm, ctrlC])(
-      '%s: the service and its database end in good order',
-      async (_, send) => {
-        const { child, origin, workers, ended, output } = await npmStart(settings)
-        await lendFrom({ origin }, 1)
-        expect(await demoVersions(origin)).toBe(3)
-        const port = await databasePort()
-        send(child.pid!)
-        expect({ code: await ended, output: output() }).toMatchObject({ code: 0 })
-        expect(await isOpen(Number(new URL(origin).port))).toBe(false)
-        expect(await isOpen(port)).toBe(false)
-        if (way.processes !== '1') expect(workers.filter(({ pid }) => lives(pid))).toEqual([])
-        // Only a stop in good order takes it away.
-        await expect(stat(join(directory, 'database-url'))).rejects.toThrow('ENOENT')
-      },
-    )
-  },
-)
+// Of several processes, `ends.test.ts` has Ctrl-C under npm, and `workers.test.ts` the signal to the primary alone.
+describe('npm start', { timeout: within(90_000) }, () => {
+  const toNpm: Way = ['SIGTERM to npm alone, as a supervisor sends it', (pid) => process.kill(pid, 'SIGTERM')]
+  const toAll: Way = ['SIGTERM to every process of the group', (pid) => process.kill(-pid, 'SIGTERM')]
+  const ctrlC: Way = ['Ctrl-C, which npm passes on and every process gets', (pid) => process.kill(-pid, 'SIGINT')]
+  it.each([toNpm, toAll, ctrlC])('%s: the service and its database end in good order', async (_, send) => {
+    const { child, origin, ended, output } = await npmStart({ STOP_GRACE_MS: '200' })
+    await lendFrom({ origin }, 1)
+    expect(await demoVersions(origin)).toBe(3)
+    const port = await databasePort()
+    send(child.pid!)
+    expect({ code: await ended, output: output() }).toMatchObject({ code: 0 })
+    expect(await isOpen(Number(new URL(origin).port))).toBe(false)
+    expect(await isOpen(port)).toBe(false)
+    // Only a stop in good order takes it away.
+    await expect(stat(join(directory, 'database-url'))).rejects.toThrow('ENOENT')
+  })
+})

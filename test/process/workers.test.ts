@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openService } from '../../src/app/service.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { readExposition } from '../support/exposition.ts'
-import { expectExact, outcomes, type Sent, startLoad } from '../support/load.ts'
+import { answeredBy, expectExact, foundGone, outcomes, type Sent, startLoad } from '../support/load.ts'
 import { opsOn } from '../support/ops.ts'
 import { within } from '../support/patience.ts'
 import { allGone, lendFrom, lives, type ServiceProcess, START_ARGUMENTS, startProcess } from '../support/process.ts'
@@ -44,7 +44,7 @@ beforeAll(async () => {
   database = await freshDatabase()
   service = await startProcess({
     ...{ DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: 'a secret of the tests', SEED_DEMO: 'true' },
-    ...{ WEB_CONCURRENCY: '2', STOP_GRACE_MS: '600', LOG_LEVEL: 'info' },
+    ...{ WEB_CONCURRENCY: '2', STOP_GRACE_MS: '1000', LOG_LEVEL: 'info' },
   })
 })
 afterAll(async () => {
@@ -97,7 +97,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
           Promise.all([0, 1].map(() => repay(loans[index % count], `twin-${index}`))),
         ),
       )
-      await pause(1_000)
+      await answeredBy(load, 600)
       await load.stop()
       expect(twins.filter(([one, two]) => one?.status !== 200 || two?.status !== 200 || one.id !== two.id)).toEqual([])
       expect(outcomes(load.sent)).toEqual(['200'])
@@ -110,8 +110,8 @@ describe('two processes', { timeout: within(60_000) }, () => {
     const { authorization, loans } = await lendFrom(service, 20)
     const [{ pid, opsOrigin }] = service.workers as [ServiceProcess['workers'][0]]
     const born = await bornAt(opsOrigin)
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16 })
-    await pause(500)
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16, everyMs: 20 })
+    await answeredBy(load, 200)
     // It hangs first, so that it is sure to die with a connection that was handed to it and never taken.
     process.kill(pid, 'SIGSTOP')
     const asked = [1, 2, 3, 4].map(() => statusOnNewConnection(`${service.origin}/health/live`))
@@ -135,7 +135,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
     const [, { pid, opsOrigin }] = service.workers as [unknown, ServiceProcess['workers'][0]]
     const born = await bornAt(opsOrigin)
     const load = startLoad({ origin: service.origin, authorization, loans, connections: 16 })
-    await pause(500)
+    await answeredBy(load, 200)
     process.kill(pid, 'SIGTERM')
     while (lives(pid)) {
       expect(await statusOnNewConnection(`${service.origin}/health/ready`)).toBe(200)
@@ -154,12 +154,16 @@ describe('two processes', { timeout: within(60_000) }, () => {
       [true, false].map(async (keepAlive) => ({ keepAlive, ...(await lendFrom(service, 20)) })),
     )
     const loads = callers.map((caller) => startLoad({ origin: service.origin, connections: 20, ...caller }))
-    await pause(1_000)
+    for (const load of loads) await answeredBy(load, 150)
     service.child.kill('SIGTERM')
-    await pause(200)
-    for (const _ of [1, 2, 3, 4]) expect(await statusOnNewConnection(`${service.origin}/health/ready`)).toBe(503)
+    // Connections go to both in turn.
+    const ready = () => Promise.all([1, 2, 3, 4].map(() => statusOnNewConnection(`${service.origin}/health/ready`)))
+    await expect.poll(ready, { interval: 20 }).toEqual([503, 503, 503, 503])
     expect(await service.ended).toBe(0)
-    for (const load of loads) await load.stop()
+    for (const load of loads) {
+      await foundGone(load)
+      await load.stop()
+    }
     const [kept, fresh] = loads.map(({ sent }) => sent) as [readonly Sent[], readonly Sent[]]
     expect(kept.length).toBeGreaterThan(100)
     expect(outcomes(kept)).toEqual(['200', 'ECONNREFUSED'])

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { randomBytes, scryptSync } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { openService } from '../../src/app/service.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import type { Db } from '../../src/db/postgres/client.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../src/services/organizations/seedDemo.ts'
+import { cheapHash } from './cheapHash.ts'
 import { asAdmin, asRole, databaseUrl } from './database.ts'
 import { FIRST_DAY, testConfig } from './service.ts'
 
@@ -54,6 +55,8 @@ async function startServers(workers: number, prepare: (url: string) => Promise<v
     const first = await start(directories[0]!)
     running.push(first)
     await prepare(first.url)
+    // A database lives for seconds: what vacuum does in it by itself is work for nothing, and at another moment in each run.
+    await asAdmin(first.url, (admin) => admin.query('ALTER SYSTEM SET autovacuum = off'))
     await first.stop()
     // By `cp`, which leaves the files to the user as whom Postgres runs.
     for (const directory of directories.slice(1)) execFileSync('cp', ['-a', directories[0]!, directory])
@@ -67,19 +70,10 @@ async function startServers(workers: number, prepare: (url: string) => Promise<v
   }
 }
 
-/**
- * Hashes the passwords of the demonstration accounts again, at a low cost. A stored hash says its own
- * cost, so signing in takes the same steps as ever; at the cost of production it takes a third of a second of a core, and
- * every service under test signs in twice.
- */
+/** Hashes the passwords of the demonstration accounts again, at a low cost: every service under test signs in twice. */
 async function hashCheaply({ prisma }: Db): Promise<void> {
-  const cost = { N: 16, r: 8, p: 1 }
-  for (const { email, password } of [DEMO_PARTNER, DEMO_OPERATOR, DEMO_AUDITOR, DEMO_SANDBOX]) {
-    const salt = randomBytes(16)
-    const key = scryptSync(password, salt, 32, cost)
-    const parts = ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')]
-    await prisma.account.update({ where: { email }, data: { passwordHash: parts.join('$') } })
-  }
+  for (const { email, password } of [DEMO_PARTNER, DEMO_OPERATOR, DEMO_AUDITOR, DEMO_SANDBOX])
+    await prisma.account.update({ where: { email }, data: { passwordHash: cheapHash(password) } })
 }
 
 /** What a run of the tests shares: a migrated template on the Postgres of each worker, which every test file copies. */

@@ -98,6 +98,14 @@ function post(agent: Agent, url: string, authorization: string, body: string): P
 
 const codeOf = (error: NodeJS.ErrnoException): string => error.code ?? error.message
 
+/** Waits until so many requests of a load were answered: how long that takes is of the machine. */
+export const answeredBy = ({ sent }: Load, count: number) =>
+  expect.poll(() => sent.filter(({ status }) => status === 200).length, { interval: 20 }).toBeGreaterThanOrEqual(count)
+
+/** Waits until a load has found the service gone. */
+export const foundGone = ({ sent }: Load) =>
+  expect.poll(() => sent.some(({ error }) => error === 'ECONNREFUSED'), { interval: 20 }).toBe(true)
+
 export type Outcome = Pick<Sent, 'status' | 'error' | 'token'>
 
 /** The statuses, and why there was none. */

@@ -7,6 +7,7 @@ import { insertReversals } from '../../src/db/payments/reversals.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { paymentsJob } from '../../src/services/payments/paymentsJob.ts'
 import { opsOn } from './ops.ts'
+import { readStatementsHere } from './readHere.ts'
 import { aBorrower } from './recordBodies.ts'
 import type { TestService } from './service.ts'
 import { smallStatement } from './statementPdf.ts'
@@ -113,6 +114,7 @@ async function makeCredit(service: TestService): Promise<void> {
   await service.get('/v1/credit-scorecard/asha')
   await service.post('/v1/customers', { body: { externalId: 'juma' } })
   service.clock.set('2026-07-02')
+  readStatementsHere(service)
   const boost = async (from: string) =>
     (await service.post('/v1/credit-scorecard/juma/boost', showing(await smallStatement(from, '2026-06-30')))).body
   expect(await boost('2026-04-01')).toMatchObject({ boostStatus: 'raised' })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inPlace } from '../../../src/api/openapi/share.ts'
+import { readStatementsHere } from '../../support/readHere.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, smallStatement, statementPdf } from '../../support/statementPdf.ts'
 import { showing } from '../../support/upload.ts'
@@ -10,6 +11,7 @@ const PATH = '/v1/credit-scorecard/asha/boost'
 let service: TestService
 beforeAll(async () => {
   service = await startService()
+  readStatementsHere(service)
   for (const externalId of ['asha', 'neema']) await service.post('/v1/customers', { body: { externalId } })
 })
 afterAll(() => service.close())
@@ -18,6 +20,7 @@ beforeEach(() => service.clock.set('2026-07-02'))
 describe('one statement at once', () => {
   it('by one customer and by two, on two instances: it raises one limit, once', async () => {
     const other = await service.another()
+    readStatementsHere(service, other)
     const pdf = await smallStatement('2026-04-01', '2026-06-30')
     const send = (index: number) => {
       const path = `/v1/credit-scorecard/${index % 4 < 2 ? 'asha' : 'neema'}/boost`

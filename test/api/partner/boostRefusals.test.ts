@@ -5,6 +5,7 @@ import { openStatementReader } from '../../../src/services/walletStatements/read
 import { createGate } from '../../../src/toolbox/gate.ts'
 import * as hostile from '../../support/hostilePdf.ts'
 import { within } from '../../support/patience.ts'
+import { readStatementsHere } from '../../support/readHere.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, smallStatement, statementPdf } from '../../support/statementPdf.ts'
 import { form, type Part, showing } from '../../support/upload.ts'
@@ -155,7 +156,18 @@ describe('a body that is refused, and nothing is changed', () => {
   })
 })
 
+/** Has each statement of some tests read in this process: what is refused here is what it says, and not the file. */
+function readingHere(): void {
+  beforeAll(() => {
+    const { statements } = service.deps
+    readStatementsHere(service)
+    return () => void Object.assign(service.deps, { statements })
+  })
+}
+
 describe('a statement that is refused, and nothing is changed', () => {
+  readingHere()
+
   it.each<[string, () => Promise<Buffer>, Record<string, string>, string, string]>([
     ['another name', async () => small, { fullName: 'Juma Pembe' }, 'fullName', 'is not the name on the statement'],
     [
@@ -197,6 +209,8 @@ describe('a statement that is refused, and nothing is changed', () => {
 })
 
 describe('a statement that could be anybody’s', () => {
+  readingHere()
+
   const bare = '%PDF- of which nothing is read, startxref'
 
   it('is refused before it is read where neither a name nor a number is given, naming both', async () => {

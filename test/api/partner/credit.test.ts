@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pageDecisions, replayDecision } from '../../../src/services/credit/creditBoosts.ts'
+import { readStatementsHere } from '../../support/readHere.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 import { showing } from '../../support/upload.ts'
@@ -7,6 +8,7 @@ import { showing } from '../../support/upload.ts'
 let service: TestService
 beforeAll(async () => {
   service = await startService()
+  readStatementsHere(service)
 })
 afterAll(() => service.close())
 

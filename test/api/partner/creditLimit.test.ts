@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../src/services/access/caller.ts'
 import { createProduct } from '../../../src/services/organizations/products.ts'
 import { anotherLender } from '../../support/lenders.ts'
+import { readStatementsHere } from '../../support/readHere.ts'
 import { recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
@@ -15,6 +16,7 @@ let service: TestService
 let other: TestService
 beforeAll(async () => {
   service = await startService()
+  readStatementsHere(service)
   other = await service.another()
   const keeps = { principalMin: whole(1_000n), principalMax: whole(10_000_000n), interestRate: whole(10n) }
   const terms = { ...keeps, numberOfRepayments: 1, repayEvery: 1, repayUnit: 'months', enforceCreditLimit: true }

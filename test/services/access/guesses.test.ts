@@ -4,6 +4,7 @@ import type { LendingError } from '../../../src/domain/errors.ts'
 import { createAccount } from '../../../src/services/access/accounts.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
+import { cheapHash } from '../../support/cheapHash.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // Guesses of passwords, many at once, each from an address of its own.
@@ -34,6 +35,10 @@ const guess = (email: string, password: string, on = service) =>
 async function anAccount(name: string): Promise<{ email: string; password: string }> {
   const person = { email: `${name}@example.com`, password: `the secret of ${name}` }
   await createAccount(service.deps, operator(1, 'test'), { ...person, roles: ['USER'] })
+  await service.owner.prisma.account.update({
+    where: { email: person.email },
+    data: { passwordHash: cheapHash(person.password) },
+  })
   return person
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SLOTS, type Slot } from '../../../src/domain/accounting/slots.ts'
 import { journalJob } from '../../../src/services/accounting/keeper.ts'
 import { drain, workRound } from '../../../src/services/jobs/job.ts'
+import { noListener } from '../../../src/services/listener.ts'
 import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { DEMO_OPERATOR } from '../../../src/services/organizations/seedDemo.ts'
 import { keepJournal } from '../../support/journal.ts'
@@ -149,6 +150,24 @@ describe('the journal', () => {
     )
     expect(rows[0].count).toBe(rows[0].last)
     expect(rows[0].distinct).toBe(rows[0].last)
+  })
+
+  it('is the same where the job begins it anew, and the job tells how many changes it has taken in', async () => {
+    await keepJournal(service.deps)
+    const postings = async () =>
+      (await service.deps.db.pool.query('SELECT loan_id, kind, value_date, sequence FROM posting ORDER BY id')).rows
+    const before = await postings()
+    await service.owner.pool.query('DELETE FROM posting_day; DELETE FROM posting; DELETE FROM journal')
+    let kept = 0
+    const listener = {
+      ...noListener,
+      kept: (changes: number) => {
+        kept += changes
+      },
+    }
+    await drain(journalJob({ ...service.deps, listener }))
+    expect(kept).toBeGreaterThanOrEqual(new Set(before.map(({ sequence }) => sequence)).size)
+    expect(await postings()).toEqual(before)
   })
 
   it('keeps the sums of the days as the postings are', async () => {

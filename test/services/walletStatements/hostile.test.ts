@@ -7,7 +7,8 @@ import { within } from '../../support/patience.ts'
 import { drawn, fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 
 const TZS = currencyOf('TZS')
-const reader = openStatementReader()
+/** Patient as all limits of time of the tests are: that the machine is busy is not the file's fault. */
+const reader = openStatementReader({ patience: within(STATEMENT_LIMITS.patience) })
 const GIB = 2 ** 30
 /** The longest time for which the service's event loop may be blocked. */
 const LONGEST_PAUSE_MS = 3_000
@@ -63,6 +64,7 @@ describe('hostile files are answered within the limit, while another statement i
     ['text without end', () => hostile.endlessText(60_000), unknown],
   ])('%s', async (name, make, message) => {
     const file = await make()
+    const before = process.memoryUsage.rss()
     const started = performance.now()
     // A file that is refused at once keeps nobody waiting.
     const isLong = LONG.includes(name)
@@ -75,6 +77,8 @@ describe('hostile files are answered within the limit, while another statement i
     expect(performance.now() - started).toBeLessThan(within(STATEMENT_LIMITS.patience + 1000))
     if (isLong) expect(await other).toMatchObject({ months: 2 })
     expect(await pause).toBeLessThan(LONGEST_PAUSE_MS)
+    // A bomb does not grow the process that serves.
+    if (name.startsWith('1 GB')) expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 * 1024)
   })
 
   it('a reading longer than the limit is killed, with that reason', async () => {
@@ -85,11 +89,5 @@ describe('hostile files are answered within the limit, while another statement i
   it('what there is no time for is not called the file’s fault', async () => {
     const impatient = openStatementReader({ patience: 20 })
     await expect(impatient.read(small, TZS)).rejects.toMatchObject({ code: 'unavailable', retryAfter: 5 })
-  })
-
-  it('a bomb does not grow the process that serves', async () => {
-    const before = process.memoryUsage.rss()
-    await expect(reader.read(hostile.decompressionBomb(GIB, 'content'), TZS)).rejects.toThrow(memory)
-    expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 * 1024)
   })
 })

@@ -39,7 +39,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'batches, sweeps and counters': [
     ...['access/accessEntries', 'access/counters', 'book/bookImport', 'customers/insertCustomers'],
     ...['loans/sweep', 'portfolio/toldBuckets'],
-    ...['payments/candidates', 'payments/inbox', 'payments/payments', 'payments/reversals'],
+    ...['payments/candidates', 'payments/inbox', 'payments/payments', 'payments/reconciliations', 'payments/reversals'],
   ],
   'sums, and reading through the whole book': [
     ...['office/search', 'office/today'],

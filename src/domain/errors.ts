@@ -91,6 +91,7 @@ export type FaultRole =
   | 'paymentAmount'
   | 'channelId'
   | 'adapter'
+  | 'layout'
   | 'zone'
   | 'account'
   | 'allowFrom'

@@ -20,6 +20,7 @@ export const TRAIL_THINGS = {
   'pending action': ['action to approve', 'tendo la kuidhinisha'],
   payment: ['payment', 'malipo'],
   'payment channel': ['payment channel', 'njia ya malipo'],
+  reconciliation: ['statement compared', 'taarifa iliyolinganishwa'],
   'payment reversal': ['payment taken back', 'malipo yaliyobatilishwa'],
 } as const satisfies Words
 
@@ -55,6 +56,7 @@ export const TRAIL_ACTIONS = {
   rotate: ['secret replaced', 'kubadilisha siri'],
   recover: ['delivery begun again', 'kuanza upya kutuma'],
   delete: ['deleted', 'kuondoa kabisa'],
+  complete: ['compared', 'kulinganisha'],
   receive: ['received', 'kupokea'],
   confirm: ['confirmed by the statement', 'kuthibitishwa na taarifa'],
   suspend: ['left in suspense', 'kusubiri kulinganishwa'],

@@ -89,6 +89,7 @@ const UNIQUE = [
   'account_no',
   'secret_hash',
   'receipt',
+  'digest',
 ]
 
 const MADE = /is not in the trail: nothing says that it was/
@@ -107,6 +108,7 @@ const ADDED: Readonly<Record<SealedName, RegExp>> = {
   pending_action: /^pending action 1001: is not in the trail/m,
   payment_channel: /^payment_channel 1001: is not in the trail/m,
   payment: /^payment \d+: is not in the trail/m,
+  reconciliation: /^reconciliation \d+: is not in the trail/m,
   payment_reversal: /^payment_reversal \d+: is not in the trail/m,
   credit_decision: /^credit_decision \d+: is not in the trail/m,
   credit_standing: /^credit_standing \d+: boosts is 1, and the trail has 0 raises/m,

@@ -103,6 +103,9 @@ async function makePayments(
   await pay('taken back', String(Number(accountNo)))
   const { id } = await pay('waits', 'nobody')
   await post(`/v1/payments/${id}/return`, { amount: 100, note: 'A part' }, operator)
+  const line = { receipt: 'waits', at: '2026-07-02T12:00:00+03:00', amount: 900 }
+  const statement = { channelId, from: '2026-07-01', to: '2026-07-03', lines: [line] }
+  await post('/v1/reconciliations', statement, operator)
   const at = service.deps.now(1)
   const reversal = { organizationId: 1, id: 77n, channelId: Number(channelId), receipt: 'back', reverses: 'taken back' }
   const told = { ...reversal, amount: 90_000n, reversedAt: at, receivedAt: at }

@@ -957,6 +957,50 @@ CREATE INDEX payment_inbox_channel ON payment_inbox (organization_id, channel_id
 -- Old messages are found by the ranges of their pages.
 CREATE INDEX payment_inbox_received ON payment_inbox USING brin (received_at) WITH (pages_per_range = 32, autosummarize = on);
 
+-- The comparison of a provider's statement with the payments of a channel. Amounts in minor units.
+CREATE TABLE reconciliation (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('payment_id_seq'),
+  channel_id integer NOT NULL,
+  -- The days of the statement, in the zone of the channel.
+  from_date date NOT NULL,
+  to_date date NOT NULL CHECK (to_date >= from_date),
+  layout text NOT NULL,
+  -- SHA-256 over what was compared: the same statement of the same days is the same comparison.
+  digest bytea NOT NULL CHECK (length(digest) = 32),
+  opening bigint,
+  closing bigint,
+  -- By kind of line, how many and what they sum to.
+  figures jsonb NOT NULL CHECK (jsonb_typeof(figures) = 'object'),
+  balanced boolean NOT NULL,
+  -- What the statement has of payments, less what the payments have.
+  difference bigint NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  version integer NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, channel_id) REFERENCES payment_channel (organization_id, id)
+);
+CREATE UNIQUE INDEX reconciliation_digest ON reconciliation (organization_id, channel_id, digest);
+
+-- The lines of a statement, and after them the payments that it does not have.
+CREATE TABLE reconciliation_line (
+  organization_id integer NOT NULL,
+  reconciliation_id bigint NOT NULL,
+  line integer NOT NULL CHECK (line > 0),
+  kind text NOT NULL CHECK (kind IN ('matched', 'missing_here', 'missing_there', 'amount_differs', 'reversal', 'reversal_missing', 'other')),
+  receipt text NOT NULL,
+  at timestamptz NOT NULL,
+  -- Above zero where money came in.
+  amount bigint NOT NULL,
+  reference text,
+  reverses text,
+  payment_id bigint,
+  PRIMARY KEY (organization_id, reconciliation_id, line),
+  FOREIGN KEY (organization_id, reconciliation_id) REFERENCES reconciliation (organization_id, id)
+);
+CREATE INDEX reconciliation_line_kind ON reconciliation_line (organization_id, reconciliation_id, kind, line);
+
 -- Sign-ins at the office pages. A session is known by the hash of its cookie, and ends with its account.
 CREATE TABLE page_session (
   organization_id integer NOT NULL,
@@ -1018,6 +1062,8 @@ BEGIN
   DELETE FROM idempotency_key WHERE organization_id = emptied;
   DELETE FROM pending_action WHERE organization_id = emptied;
   DELETE FROM document WHERE organization_id = emptied;
+  DELETE FROM reconciliation_line WHERE organization_id = emptied;
+  DELETE FROM reconciliation WHERE organization_id = emptied;
   DELETE FROM payment_inbox WHERE organization_id = emptied;
   DELETE FROM payment_reversal WHERE organization_id = emptied;
   DELETE FROM payment WHERE organization_id = emptied;

@@ -73,6 +73,16 @@ export const PAYMENT_MEMBERS = {
   cause: z.string().nullable().describe('Why its money is with no loan.'),
 }
 
+export const RECONCILIATION_MEMBERS = {
+  id: z.string().describe("The service's number of the reconciliation."),
+  channelId: z.string(),
+  from: z.iso.date(),
+  to: z.iso.date(),
+  balanced: z.boolean(),
+  difference: z.number().describe('Money of payments by the statement, less that by the payments.'),
+  currencyCode: z.string(),
+}
+
 /**
  * Makes the members of what changed, as it was; each event has some of them.
  * @param id the schema of ids of the style
@@ -109,6 +119,7 @@ export interface EventWords {
   readonly accounting: AllWords<typeof ACCOUNTING_MEMBERS>
   readonly delinquency: AllWords<typeof DELINQUENCY_MEMBERS>
   readonly payment: AllWords<typeof PAYMENT_MEMBERS>
+  readonly reconciliation: AllWords<typeof RECONCILIATION_MEMBERS>
   /** `replacedId` and `replacedAmount` are of the transaction that an adjustment has reversed. */
   readonly previous: Words<ReturnType<typeof previousMembers>> & {
     readonly replacedId: string
@@ -159,6 +170,7 @@ export const eventViewIn =
       accounting: inWords(accountingOf(event), words.accounting),
       delinquency: inWords(delinquencyOf(event), words.delinquency),
       payment: inWords(paymentOf(event), words.payment),
+      reconciliation: inWords(reconciliationOf(event), words.reconciliation),
       previous: inWords(previousOf(event, currency, toId), words.previous),
     }
     const data = {
@@ -255,6 +267,21 @@ function paymentOf({ payment, change: { entityId } }: ToldEvent): TrailObject {
     valueDate: payment.valueDate,
     reference: payment.reference,
     cause: payment.cause,
+  }
+}
+
+/** Returns what a comparison of a statement came to, of its event; nothing for another event, and where its row is damaged. */
+function reconciliationOf({ type, change }: ToldEvent): TrailObject {
+  const { channelId, from, to, balanced, difference, currency } = trailObject(change.after)
+  if (type !== 'reconciliation.completed' || typeof difference !== 'string' || typeof currency !== 'string') return {}
+  return {
+    id: change.entityId,
+    channelId: String(channelId),
+    from,
+    to,
+    balanced,
+    difference: minorToNumber(BigInt(difference), currencyOf(currency)),
+    currencyCode: currency,
   }
 }
 

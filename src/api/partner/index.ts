@@ -39,6 +39,7 @@ import { inboundRoutes } from './payments/inbound.ts'
 import { messageRoutes } from './payments/messages.ts'
 import { paymentRoutes } from './payments/payments.ts'
 import { toPayment } from './payments/payments.wire.ts'
+import { reconciliationRoutes } from './payments/reconciliations.ts'
 import { simulatorRoutes } from './payments/simulator.ts'
 import { portfolioRoutes } from './portfolio/portfolio.ts'
 import { productRoutes } from './products/products.ts'
@@ -121,6 +122,7 @@ export const partnerStyle: Style = {
     transactionListRoutes(app, deps)
     paymentRoutes(app, deps)
     channelRoutes(app, deps)
+    reconciliationRoutes(app, deps)
     messageRoutes(app, deps)
     policyRoutes(app, deps)
     creditRoutes(app, deps)

@@ -14,7 +14,7 @@ const TAKEN_BACK = `(SELECT coalesce(sum(r.amount), 0) FROM payment_reversal r W
 const untold = (table: string): string => `
   SELECT e.organization_id, '${table} ' || e.id, 'is not in the trail: nothing says that it was made'
   FROM ${table} e WHERE NOT EXISTS (SELECT FROM audit_entry a WHERE a.organization_id = e.organization_id
-    AND a.entity = '${table.replace('_', ' ')}' AND a.entity_id = e.id::text AND a.action IN ('create', 'receive'))`
+    AND a.entity = '${table.replace('_', ' ')}' AND a.entity_id = e.id::text AND a.action IN ('create', 'receive', 'complete'))`
 
 /** What a payment says of itself that is not so, in SQL: the fault, and the condition. */
 const PAYMENT_RULES: readonly (readonly [message: string, isBroken: string])[] = [
@@ -70,7 +70,7 @@ const SUSPENSE = `
  * organization, the row and a message.
  */
 export const PAYMENT_FAULTS: readonly string[] = [
-  ...['payment', 'payment_channel', 'payment_reversal'].map(untold),
+  ...['payment', 'payment_channel', 'payment_reversal', 'reconciliation'].map(untold),
   ...PAYMENT_RULES.map(
     ([message, isBroken]) =>
       `SELECT e.organization_id, 'payment ' || e.id, ${message} FROM payment e WHERE ${isBroken}`,
@@ -82,6 +82,9 @@ export const PAYMENT_FAULTS: readonly string[] = [
   `SELECT e.organization_id, 'payment_reversal ' || e.id, 'was applied to payment ' || e.payment_id || ', which has another receipt'
    FROM payment_reversal e WHERE e.payment_id IS NOT NULL AND NOT EXISTS (SELECT FROM payment p WHERE p.organization_id = e.organization_id
      AND p.id = e.payment_id AND p.channel_id = e.channel_id AND p.receipt = e.reverses)`,
+  `SELECT e.organization_id, 'reconciliation ' || e.id, 'version is ' || e.version || ', and the trail has ' || c.changes || ' changes'
+   FROM reconciliation e CROSS JOIN LATERAL (SELECT count(*) AS changes FROM audit_entry a WHERE a.organization_id = e.organization_id
+     AND a.entity = 'reconciliation' AND a.entity_id = e.id::text) AS c WHERE e.version <> c.changes`,
   POSTINGS,
   SUSPENSE,
 ]

@@ -37,6 +37,9 @@ const SIGN_IN = notFound('sign-ins and counters of minutes: nothing in the book 
 const MESSAGES = notFound(
   'messages of providers, which are kept for 90 days: what they told is in the payments, and the statement of the provider says whether one is missing',
 )
+const STATEMENT_LINES = notFound(
+  'lines of a statement that was compared: the same statement, compared again, makes them again',
+)
 const CLOCK = notFound('the time of a test organization, in which no money is')
 
 /** The tables that no seal covers. Each column is in this list; a test compares the list with the tables. */
@@ -160,6 +163,24 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
     columns: each(
       ['organization_id', 'month', 'requested_at', 'closed_at', 'close_sequence', 'trial_balance_hash'],
       IN_TRAIL,
+    ),
+  },
+  reconciliation_line: {
+    rows: STATEMENT_LINES,
+    columns: each(
+      [
+        'organization_id',
+        'reconciliation_id',
+        'line',
+        'kind',
+        'receipt',
+        'at',
+        'amount',
+        'reference',
+        'reverses',
+        'payment_id',
+      ],
+      STATEMENT_LINES,
     ),
   },
   payment_inbox: {

@@ -27,6 +27,7 @@ const KEY_TYPES = {
   payment_channel: 'int',
   payment: 'bigint',
   payment_reversal: 'bigint',
+  reconciliation: 'bigint',
 } as const
 
 /** The row of the lender itself has no other organization, and signing keys belong to none. */
@@ -85,6 +86,7 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
     'payment channel': ['payment_channel'],
     payment: ['payment'],
     'payment reversal': ['payment_reversal'],
+    reconciliation: ['reconciliation'],
   } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
 )
 

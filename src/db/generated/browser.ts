@@ -218,6 +218,16 @@ export type PaymentReversal = Prisma.PaymentReversalModel
  */
 export type PaymentInbox = Prisma.PaymentInboxModel
 /**
+ * Model Reconciliation
+ * 
+ */
+export type Reconciliation = Prisma.ReconciliationModel
+/**
+ * Model ReconciliationLine
+ * 
+ */
+export type ReconciliationLine = Prisma.ReconciliationLineModel
+/**
  * Model PortfolioDay
  * 
  */

@@ -242,6 +242,16 @@ export type PaymentReversal = Prisma.PaymentReversalModel
  */
 export type PaymentInbox = Prisma.PaymentInboxModel
 /**
+ * Model Reconciliation
+ * 
+ */
+export type Reconciliation = Prisma.ReconciliationModel
+/**
+ * Model ReconciliationLine
+ * 
+ */
+export type ReconciliationLine = Prisma.ReconciliationLineModel
+/**
  * Model PortfolioDay
  * 
  */

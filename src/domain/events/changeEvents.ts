@@ -34,6 +34,7 @@ const OF_OTHERS: ReadonlyMap<string, readonly EventType[]> = new Map([
   ['accounting chart set', ['accounting.chart_changed']],
   ['delinquency change', ['delinquency.changed']],
   ['accounting provisions book', ['accounting.provisions_booked']],
+  ['reconciliation complete', ['reconciliation.completed']],
 ])
 
 /**

@@ -32,6 +32,7 @@ export const EVENT_TYPES = [
   'payment.unmatched',
   'payment.returned',
   'payment.reversed',
+  'reconciliation.completed',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

@@ -33,6 +33,7 @@ const ENTITIES = [
   'payment',
   'payment channel',
   'payment reversal',
+  'reconciliation',
 ]
 
 export function auditCommand(program: Command, shell: Shell): void {

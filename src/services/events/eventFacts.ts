@@ -13,6 +13,7 @@ import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { PAYMENT } from '../../domain/payments/paymentText.ts'
+import { RECONCILIATION } from '../../domain/payments/reconciliationText.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Deps } from '../deps.ts'
 import type { Subject, ToldEvent, ToldLoan, ToldTransaction } from './toldEvent.ts'
@@ -50,6 +51,7 @@ const JOURNAL = 'accounting '
 function subjectOf({ change: { entity, entityId } }: StoredEvent, organizationId: number): Subject {
   if (entity === 'loan' || entity === DELINQUENCY) return { loanId: idOf(entityId) }
   if (entity === PAYMENT) return { paymentId: idOf(entityId) }
+  if (entity === RECONCILIATION) return { journalOf: organizationId }
   return entity.startsWith(JOURNAL) ? { journalOf: organizationId } : { customerId: idOf(entityId) }
 }
 

@@ -103,7 +103,7 @@ const ELSEWHERE = ['getCreditScorecard', 'boostCreditLimit', 'activateCustomer',
 const OF_WEBHOOKS = /^(test|delete|rotate|create|list|get|update|recover)Webhook/
 
 /** What is shown of payments on a channel: test/api/partner/payments. */
-const OF_PAYMENTS = /Payments?(Channels?|ChannelSecret|ChannelPosition|Allocations)?$/
+const OF_PAYMENTS = /Payments?(Channels?|ChannelSecret|ChannelPosition|Allocations|Messages?)?$|Reconciliation/
 
 /** What the journal and the portfolio show after months of a book: test/api/partner/accounting and portfolio. */
 const OF_BOOKS =

@@ -185,6 +185,7 @@ describe('what only an ADMIN may do', () => {
         ...['recover', 'rotate-secret', 'test'].map((act) => `post ${endpoint}/${act}`),
         ...['post /v1/payment-channels', `patch ${channel}`, `post ${channel}/rotate-secret`],
         ...['allocations/reverse', 'return'].map((act) => `post /v1/payments/{id}/${act}`),
+        ...['post /v1/reconciliations', 'post /v1/reconciliations/{id}/apply'],
         'post /v1/loans/{id}/write-off',
         'post /v1/loans/{id}/charges',
         'post /v1/loans/{id}/charges/{transactionId}/reverse',
@@ -211,6 +212,7 @@ describe('what only an ADMIN may do', () => {
       [
         ...['/v1/audit-trail', '/v1/webhook-endpoints', endpoint, `${endpoint}/deliveries`],
         ...['/v1/payments', '/v1/payment-channels', channel, `${channel}/position`],
+        ...['', '/{id}', '/{id}/lines'].map((path) => `/v1/reconciliations${path}`),
         ...['/v1/pending-actions', '/v1/pending-actions/{id}'],
         '/v1/payment-channels/{id}/messages',
         ...['par', 'roll-rates', 'provisions'].map((path) => `/v1/portfolio/${path}`),

@@ -440,6 +440,34 @@ export interface CreatePaymentChannelRequest {
   confirmAbove?: number
 }
 
+export interface StatementLineRequest {
+  receipt: string
+  at: string
+  /** An amount in the currency of the channel. */
+  amount: number
+  reference?: string
+  /** The receipt that the line takes back. */
+  reverses?: string
+}
+
+export interface CreateReconciliationRequest {
+  channelId: string
+  /** The first day of the statement, in the zone of the channel. */
+  from: string
+  /** The last day, included. */
+  to: string
+  /** Of `statement`: how the file is laid out. */
+  layout?: 'plain' | 'daraja_organization' | 'camt053'
+  /** The statement as the provider wrote it: CSV, or the XML of camt.053. */
+  statement?: string
+  /** The lines of the statement. */
+  lines?: StatementLineRequest[]
+  /** The balance before. */
+  opening?: number
+  /** The balance after. */
+  closing?: number
+}
+
 export interface CreateWebhookEndpointRequest {
   /** Where events are sent: `https:`, an address of the internet, any port, no user and no password. */
   url: string
@@ -478,6 +506,7 @@ export interface CreateWebhookEndpointRequest {
     | 'payment.unmatched'
     | 'payment.returned'
     | 'payment.reversed'
+    | 'reconciliation.completed'
     | 'customer.*'
     | 'loan.*'
     | 'repayment.*'
@@ -485,7 +514,8 @@ export interface CreateWebhookEndpointRequest {
     | 'credit.*'
     | 'accounting.*'
     | 'delinquency.*'
-    | 'payment.*'[]
+    | 'payment.*'
+    | 'reconciliation.*'[]
   /** The words of the events: of this API, or of the record API. */
   style?: 'partner' | 'record'
   /** For people. */
@@ -803,6 +833,16 @@ export interface EventPayment {
   cause: string | null
 }
 
+export interface EventReconciliation {
+  id: string
+  channelId: string
+  from: string
+  to: string
+  balanced: boolean
+  difference: number
+  currencyCode: string
+}
+
 export interface EventPrevious {
   status?: string
   totalOutstanding?: number
@@ -841,6 +881,7 @@ export interface EventData {
   accounting?: EventAccounting
   delinquency?: EventDelinquency
   payment?: EventPayment
+  reconciliation?: EventReconciliation
   previous?: EventPrevious
 }
 
@@ -1700,6 +1741,60 @@ export interface Provisions {
   groups: ProvisionGroup[]
 }
 
+export interface ReconciliationFigure {
+  lines: number
+  amount: number
+}
+
+export interface Reconciliation {
+  id: string
+  channelId: string
+  from: string
+  to: string
+  layout: string
+  matched: ReconciliationFigure
+  missingHere: ReconciliationFigure
+  missingThere: ReconciliationFigure
+  amountDiffers: ReconciliationFigure
+  reversals: ReconciliationFigure
+  reversalsMissing: ReconciliationFigure
+  other: ReconciliationFigure
+  difference: number
+  balanced: boolean
+  createdAt: string
+  updatedAt: string
+}
+
+export interface ReconciliationLine {
+  line: number
+  kind: string
+  receipt: string
+  at: string
+  amount: number
+  /** @nullable */
+  reference: string | null
+  /** @nullable */
+  reverses: string | null
+  /** @nullable */
+  paymentId: string | null
+}
+
+export interface ReconciliationLinePage {
+  items: ReconciliationLine[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface ReconciliationPage {
+  items: Reconciliation[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
 export interface RecoverWebhookEndpointRequest {
   /** An instant, RFC 3339, or a cursor of `GET /v1/events`: events from then on are sent again. */
   since: string
@@ -2173,6 +2268,7 @@ export interface UpdateWebhookEndpointRequest {
     | 'payment.unmatched'
     | 'payment.returned'
     | 'payment.reversed'
+    | 'reconciliation.completed'
     | 'customer.*'
     | 'loan.*'
     | 'repayment.*'
@@ -2180,7 +2276,8 @@ export interface UpdateWebhookEndpointRequest {
     | 'credit.*'
     | 'accounting.*'
     | 'delinquency.*'
-    | 'payment.*'[]
+    | 'payment.*'
+    | 'reconciliation.*'[]
   /** `active` also ends a back-off and every pause: what waits is sent at once. */
   state?: 'active' | 'disabled'
   /** For people. */
@@ -2623,6 +2720,40 @@ export type ListPaymentsParams = {
   to?: string
 }
 
+export type ListReconciliationsParams = {
+  /**
+   * The number of the page, from 1.
+   */
+  page?: number
+  /**
+   * Items in the answer at most.
+   */
+  rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
+  after?: string
+  /**
+   * Only those of this channel.
+   */
+  channelId?: string
+}
+
+export type ListReconciliationLinesParams = {
+  /**
+   * Items in the answer at most.
+   */
+  rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
+  after?: string
+  /**
+   * Only lines of these kinds: matched, missing_here, missing_there, amount_differs, reversal, reversal_missing, other.
+   */
+  kind?: string
+}
+
 export type GetDelinquencyPolicyParams = {
   /**
    * A version that was in force, back to 0.
@@ -2862,6 +2993,8 @@ const listedTransactionPageShape: Shape = { total: 1 }
 const paymentChannelPageShape: Shape = { total: 1 }
 const paymentMessagePageShape: Shape = { total: 1 }
 const paymentPageShape: Shape = { total: 1 }
+const reconciliationPageShape: Shape = { total: 1 }
+const reconciliationLinePageShape: Shape = { total: 1 }
 const webhookEndpointPageShape: Shape = { total: 1 }
 const webhookDeliveryPageShape: Shape = { total: 1 }
 const portfolioBucketShape: Shape = { loans: 1 }
@@ -3411,6 +3544,36 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Tell of many payments. */
   postPayments: (body: readonly PostPaymentRequest[], call?: Call): Promise<PaymentLine[]> =>
     send<PaymentLine[]>({ method: 'POST', path: '/v1/payments/batch', body, lines: true }, call),
+
+  /** Compare a statement with the payments. */
+  createReconciliation: (body: CreateReconciliationRequest, call?: Call): Promise<Reconciliation> =>
+    send<Reconciliation>({ method: 'POST', path: '/v1/reconciliations', body, keyed: true }, call),
+
+  /** List reconciliations. */
+  listReconciliations: (query?: ListReconciliationsParams, call?: Call): Listed<ReconciliationPage> =>
+    list<ReconciliationPage>(
+      { method: 'GET', path: '/v1/reconciliations', query, shape: reconciliationPageShape },
+      call,
+    ),
+
+  /** Take in what a statement has and the payments have not. */
+  applyReconciliation: (id: string, call?: Call): Promise<Reconciliation> =>
+    send<Reconciliation>({ method: 'POST', path: at`/v1/reconciliations/${id}/apply`, keyed: true }, call),
+
+  /** Read a reconciliation. */
+  getReconciliation: (id: string, call?: Call): Promise<Reconciliation> =>
+    send<Reconciliation>({ method: 'GET', path: at`/v1/reconciliations/${id}` }, call),
+
+  /** List the lines of a reconciliation. */
+  listReconciliationLines: (
+    id: string,
+    query?: ListReconciliationLinesParams,
+    call?: Call,
+  ): Listed<ReconciliationLinePage> =>
+    list<ReconciliationLinePage>(
+      { method: 'GET', path: at`/v1/reconciliations/${id}/lines`, query, shape: reconciliationLinePageShape },
+      call,
+    ),
 
   /** Read the delinquency policy. */
   getDelinquencyPolicy: (query?: GetDelinquencyPolicyParams, call?: Call): Promise<DelinquencyPolicy> =>

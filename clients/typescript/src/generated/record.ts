@@ -268,6 +268,16 @@ export interface EventPayment {
   cause: string | null
 }
 
+export interface EventReconciliation {
+  id: string
+  channel_id: string
+  from: string
+  to: string
+  balanced: boolean
+  difference: number
+  currency_code: string
+}
+
 export interface EventPrevious {
   status?: string
   total_outstanding?: number
@@ -310,6 +320,7 @@ export interface EventData {
   accounting?: EventAccounting
   delinquency?: EventDelinquency
   payment?: EventPayment
+  reconciliation?: EventReconciliation
   previous?: EventPrevious
 }
 

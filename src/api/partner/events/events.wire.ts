@@ -13,6 +13,7 @@ import {
   inWords,
   PAYMENT_MEMBERS,
   previousMembers,
+  RECONCILIATION_MEMBERS,
   trailObject,
 } from '../../lists/eventView.ts'
 import { queryId } from '../../lists/query.ts'
@@ -89,6 +90,15 @@ const WORDS = {
     reference: 'reference',
     cause: 'cause',
   },
+  reconciliation: {
+    id: 'id',
+    channelId: 'channelId',
+    from: 'from',
+    to: 'to',
+    balanced: 'balanced',
+    difference: 'difference',
+    currencyCode: 'currencyCode',
+  },
   previous: {
     status: 'status',
     totalOutstanding: 'totalOutstanding',
@@ -123,6 +133,10 @@ const payment = named('EventPayment', z.object(inWords(PAYMENT_MEMBERS, WORDS.pa
   example: examples.payment,
 })
 
+const reconciliation = named('EventReconciliation', z.object(inWords(RECONCILIATION_MEMBERS, WORDS.reconciliation)), {
+  example: examples.reconciliation,
+})
+
 const replaced = {
   replacedId: z.string().optional().describe('Of an adjustment: the transaction that was reversed.'),
   replacedAmount: money.optional().describe('Of an adjustment: the amount of the transaction that was reversed.'),
@@ -146,6 +160,7 @@ const eventData = named(
     accounting: accounting.optional().describe('What changed in the accounting.'),
     delinquency: delinquency.optional().describe('How late the loan is, of `delinquency.changed`.'),
     payment: payment.optional().describe('The payment right after the change, of `payment.*`.'),
+    reconciliation: reconciliation.optional().describe('What a comparison of a statement came to.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),
   { example: examples.repaymentPosted.data },

@@ -91,6 +91,16 @@ export const payment = {
   cause: null,
 }
 
+export const reconciliation = {
+  id: '4000000000000003',
+  channelId: '1',
+  from: '2026-02-10',
+  to: '2026-02-10',
+  balanced: true,
+  difference: 0,
+  currencyCode: 'TZS',
+}
+
 export const customerCreated = told(1, 'customer.created', made, { customer: customerAfter })
 
 export const repaymentPosted = told(3, 'repayment.posted', story.repayment.transactionAt, {
@@ -218,6 +228,7 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'payment.returned': told(46, 'payment.returned', story.repayment.transactionAt, {
     payment: { ...payment, status: 'returned', returned: 10_000, suspense: 0 },
   }),
+  'reconciliation.completed': told(48, 'reconciliation.completed', story.repayment.transactionAt, { reconciliation }),
   'payment.reversed': told(47, 'payment.reversed', story.repayment.transactionAt, {
     ...ofTime,
     payment: {

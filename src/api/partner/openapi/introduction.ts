@@ -49,6 +49,11 @@ export const TAGS = [
       'Payments that come in on your wallets and bank accounts: each is kept, goes to the loan that it fits, or waits in suspense for somebody.',
   },
   {
+    name: 'reconciliation',
+    description:
+      'Compare the statement of a provider with the payments of its channel. Reading needs the role ADMIN or AUDITOR, and every other operation ADMIN.',
+  },
+  {
     name: 'arrears',
     description: 'The policy by which you say how late your loans are. Setting one needs the role ADMIN.',
   },
@@ -139,6 +144,7 @@ export const VARIABLES: StoryVariables = {
     endpointId: id('createWebhookEndpoint'),
     channelId: id('createPaymentChannel'),
     paymentId: id('postPayment'),
+    reconciliationId: id('createReconciliation'),
   },
   inPaths: {
     '/v1/customers/{id}': 'customerId',
@@ -160,6 +166,7 @@ export const VARIABLES: StoryVariables = {
     '/v1/webhook-endpoints/{id}': 'endpointId',
     '/v1/payment-channels/{id}': 'channelId',
     '/v1/payments/{id}': 'paymentId',
+    '/v1/reconciliations/{id}': 'reconciliationId',
   },
 }
 

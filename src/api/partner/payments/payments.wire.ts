@@ -27,7 +27,7 @@ export const paymentParams = z
   .transform(({ id }) => ({ id: id ?? NONE }))
 
 /** An instant in a body, RFC 3339. */
-const moment = codec<number>(
+export const moment = codec<number>(
   (value) => {
     const read = typeof value === 'string' ? fromRfc3339(value) : undefined
     return read ?? new Refused('must be an instant such as 2026-02-10T09:29:40+03:00')

@@ -17,6 +17,7 @@ import {
   inWords,
   PAYMENT_MEMBERS,
   previousMembers,
+  RECONCILIATION_MEMBERS,
 } from '../../lists/eventView.ts'
 import { queryInt64 } from '../../lists/query.ts'
 import { money } from '../../wire.ts'
@@ -119,6 +120,15 @@ const WORDS = {
     reference: 'reference',
     cause: 'cause',
   },
+  reconciliation: {
+    id: 'id',
+    channelId: 'channel_id',
+    from: 'from',
+    to: 'to',
+    balanced: 'balanced',
+    difference: 'difference',
+    currencyCode: 'currency_code',
+  },
   previous: {
     status: 'status',
     totalOutstanding: 'total_outstanding',
@@ -154,6 +164,10 @@ const payment = named('EventPayment', z.object(inWords(PAYMENT_MEMBERS, WORDS.pa
   example: examples.payment,
 })
 
+const reconciliation = named('EventReconciliation', z.object(inWords(RECONCILIATION_MEMBERS, WORDS.reconciliation)), {
+  example: examples.reconciliation,
+})
+
 const replaced = {
   replacedId: wireId.optional().describe('Of an adjustment: the repayment that was reversed, and counts no longer.'),
   replacedAmount: money.optional().describe('Of an adjustment: the amount of the repayment that was reversed.'),
@@ -179,6 +193,7 @@ const eventData = named(
     accounting: accounting.optional().describe('What changed in the accounting.'),
     delinquency: delinquency.optional().describe('How late the loan is, of `delinquency.changed`.'),
     payment: payment.optional().describe('The payment right after the change, of `payment.*`.'),
+    reconciliation: reconciliation.optional().describe('What a comparison of a statement came to.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),
   { example: examples.repaymentPosted.data },

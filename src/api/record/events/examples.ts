@@ -49,6 +49,16 @@ export const payment = {
   cause: null,
 }
 
+export const reconciliation = {
+  id: '4000000000000003',
+  channel_id: '1',
+  from: '2026-04-10',
+  to: '2026-04-10',
+  balanced: true,
+  difference: 0,
+  currency_code: 'TZS',
+}
+
 export const borrower = {
   id: story.borrower.id,
   business_name: story.borrower.business_name,
@@ -161,6 +171,7 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'payment.returned': told(24, 'payment.returned', booked, {
     payment: { ...payment, status: 'returned', returned: 50_000, suspense: 0 },
   }),
+  'reconciliation.completed': told(25, 'reconciliation.completed', booked, { reconciliation }),
   'payment.reversed': told(24, 'payment.reversed', booked, {
     payment: { ...payment, status: 'reversed', reversed: 50_000, suspense: 0 },
   }),

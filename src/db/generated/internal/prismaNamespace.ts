@@ -437,6 +437,8 @@ export const ModelName = {
   Payment: 'Payment',
   PaymentReversal: 'PaymentReversal',
   PaymentInbox: 'PaymentInbox',
+  Reconciliation: 'Reconciliation',
+  ReconciliationLine: 'ReconciliationLine',
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
@@ -456,7 +458,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "signingKey" | "loanProduct" | "customer" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document"
+    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "signingKey" | "loanProduct" | "customer" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3420,6 +3422,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Reconciliation: {
+      payload: Prisma.$ReconciliationPayload<ExtArgs>
+      fields: Prisma.ReconciliationFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ReconciliationFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ReconciliationFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload>
+        }
+        findFirst: {
+          args: Prisma.ReconciliationFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ReconciliationFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload>
+        }
+        findMany: {
+          args: Prisma.ReconciliationFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload>[]
+        }
+        create: {
+          args: Prisma.ReconciliationCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload>
+        }
+        createMany: {
+          args: Prisma.ReconciliationCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ReconciliationCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload>[]
+        }
+        delete: {
+          args: Prisma.ReconciliationDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload>
+        }
+        update: {
+          args: Prisma.ReconciliationUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload>
+        }
+        deleteMany: {
+          args: Prisma.ReconciliationDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ReconciliationUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ReconciliationUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload>[]
+        }
+        upsert: {
+          args: Prisma.ReconciliationUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationPayload>
+        }
+        aggregate: {
+          args: Prisma.ReconciliationAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateReconciliation>
+        }
+        groupBy: {
+          args: Prisma.ReconciliationGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReconciliationGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ReconciliationCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReconciliationCountAggregateOutputType> | number
+        }
+      }
+    }
+    ReconciliationLine: {
+      payload: Prisma.$ReconciliationLinePayload<ExtArgs>
+      fields: Prisma.ReconciliationLineFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ReconciliationLineFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ReconciliationLineFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload>
+        }
+        findFirst: {
+          args: Prisma.ReconciliationLineFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ReconciliationLineFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload>
+        }
+        findMany: {
+          args: Prisma.ReconciliationLineFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload>[]
+        }
+        create: {
+          args: Prisma.ReconciliationLineCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload>
+        }
+        createMany: {
+          args: Prisma.ReconciliationLineCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ReconciliationLineCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload>[]
+        }
+        delete: {
+          args: Prisma.ReconciliationLineDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload>
+        }
+        update: {
+          args: Prisma.ReconciliationLineUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload>
+        }
+        deleteMany: {
+          args: Prisma.ReconciliationLineDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ReconciliationLineUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ReconciliationLineUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload>[]
+        }
+        upsert: {
+          args: Prisma.ReconciliationLineUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ReconciliationLinePayload>
+        }
+        aggregate: {
+          args: Prisma.ReconciliationLineAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateReconciliationLine>
+        }
+        groupBy: {
+          args: Prisma.ReconciliationLineGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReconciliationLineGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ReconciliationLineCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ReconciliationLineCountAggregateOutputType> | number
+        }
+      }
+    }
     PortfolioDay: {
       payload: Prisma.$PortfolioDayPayload<ExtArgs>
       fields: Prisma.PortfolioDayFieldRefs
@@ -4424,6 +4574,43 @@ export const PaymentInboxScalarFieldEnum = {
 export type PaymentInboxScalarFieldEnum = (typeof PaymentInboxScalarFieldEnum)[keyof typeof PaymentInboxScalarFieldEnum]
 
 
+export const ReconciliationScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  channelId: 'channelId',
+  fromDate: 'fromDate',
+  toDate: 'toDate',
+  layout: 'layout',
+  digest: 'digest',
+  opening: 'opening',
+  closing: 'closing',
+  figures: 'figures',
+  balanced: 'balanced',
+  difference: 'difference',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  version: 'version'
+} as const
+
+export type ReconciliationScalarFieldEnum = (typeof ReconciliationScalarFieldEnum)[keyof typeof ReconciliationScalarFieldEnum]
+
+
+export const ReconciliationLineScalarFieldEnum = {
+  organizationId: 'organizationId',
+  reconciliationId: 'reconciliationId',
+  line: 'line',
+  kind: 'kind',
+  receipt: 'receipt',
+  at: 'at',
+  amount: 'amount',
+  reference: 'reference',
+  reverses: 'reverses',
+  paymentId: 'paymentId'
+} as const
+
+export type ReconciliationLineScalarFieldEnum = (typeof ReconciliationLineScalarFieldEnum)[keyof typeof ReconciliationLineScalarFieldEnum]
+
+
 export const PortfolioDayScalarFieldEnum = {
   organizationId: 'organizationId',
   policyVersion: 'policyVersion',
@@ -4828,6 +5015,8 @@ export type GlobalOmitConfig = {
   payment?: Prisma.PaymentOmit
   paymentReversal?: Prisma.PaymentReversalOmit
   paymentInbox?: Prisma.PaymentInboxOmit
+  reconciliation?: Prisma.ReconciliationOmit
+  reconciliationLine?: Prisma.ReconciliationLineOmit
   portfolioDay?: Prisma.PortfolioDayOmit
   portfolioHead?: Prisma.PortfolioHeadOmit
   loanBucket?: Prisma.LoanBucketOmit

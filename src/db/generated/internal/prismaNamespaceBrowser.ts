@@ -91,6 +91,8 @@ export const ModelName = {
   Payment: 'Payment',
   PaymentReversal: 'PaymentReversal',
   PaymentInbox: 'PaymentInbox',
+  Reconciliation: 'Reconciliation',
+  ReconciliationLine: 'ReconciliationLine',
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
@@ -780,6 +782,43 @@ export const PaymentInboxScalarFieldEnum = {
 } as const
 
 export type PaymentInboxScalarFieldEnum = (typeof PaymentInboxScalarFieldEnum)[keyof typeof PaymentInboxScalarFieldEnum]
+
+
+export const ReconciliationScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  channelId: 'channelId',
+  fromDate: 'fromDate',
+  toDate: 'toDate',
+  layout: 'layout',
+  digest: 'digest',
+  opening: 'opening',
+  closing: 'closing',
+  figures: 'figures',
+  balanced: 'balanced',
+  difference: 'difference',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  version: 'version'
+} as const
+
+export type ReconciliationScalarFieldEnum = (typeof ReconciliationScalarFieldEnum)[keyof typeof ReconciliationScalarFieldEnum]
+
+
+export const ReconciliationLineScalarFieldEnum = {
+  organizationId: 'organizationId',
+  reconciliationId: 'reconciliationId',
+  line: 'line',
+  kind: 'kind',
+  receipt: 'receipt',
+  at: 'at',
+  amount: 'amount',
+  reference: 'reference',
+  reverses: 'reverses',
+  paymentId: 'paymentId'
+} as const
+
+export type ReconciliationLineScalarFieldEnum = (typeof ReconciliationLineScalarFieldEnum)[keyof typeof ReconciliationLineScalarFieldEnum]
 
 
 export const PortfolioDayScalarFieldEnum = {

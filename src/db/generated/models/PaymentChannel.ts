@@ -320,6 +320,7 @@ export type PaymentChannelWhereInput = {
   payments?: Prisma.PaymentListRelationFilter
   reversals?: Prisma.PaymentReversalListRelationFilter
   messages?: Prisma.PaymentInboxListRelationFilter
+  reconciliations?: Prisma.ReconciliationListRelationFilter
 }
 
 export type PaymentChannelOrderByWithRelationInput = {
@@ -344,6 +345,7 @@ export type PaymentChannelOrderByWithRelationInput = {
   payments?: Prisma.PaymentOrderByRelationAggregateInput
   reversals?: Prisma.PaymentReversalOrderByRelationAggregateInput
   messages?: Prisma.PaymentInboxOrderByRelationAggregateInput
+  reconciliations?: Prisma.ReconciliationOrderByRelationAggregateInput
 }
 
 export type PaymentChannelWhereUniqueInput = Prisma.AtLeast<{
@@ -372,6 +374,7 @@ export type PaymentChannelWhereUniqueInput = Prisma.AtLeast<{
   payments?: Prisma.PaymentListRelationFilter
   reversals?: Prisma.PaymentReversalListRelationFilter
   messages?: Prisma.PaymentInboxListRelationFilter
+  reconciliations?: Prisma.ReconciliationListRelationFilter
 }, "organizationId_id" | "secretHash">
 
 export type PaymentChannelOrderByWithAggregationInput = {
@@ -443,6 +446,7 @@ export type PaymentChannelCreateInput = {
   payments?: Prisma.PaymentCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalCreateNestedManyWithoutChannelInput
   messages?: Prisma.PaymentInboxCreateNestedManyWithoutChannelInput
+  reconciliations?: Prisma.ReconciliationCreateNestedManyWithoutChannelInput
 }
 
 export type PaymentChannelUncheckedCreateInput = {
@@ -466,6 +470,7 @@ export type PaymentChannelUncheckedCreateInput = {
   payments?: Prisma.PaymentUncheckedCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalUncheckedCreateNestedManyWithoutChannelInput
   messages?: Prisma.PaymentInboxUncheckedCreateNestedManyWithoutChannelInput
+  reconciliations?: Prisma.ReconciliationUncheckedCreateNestedManyWithoutChannelInput
 }
 
 export type PaymentChannelUpdateInput = {
@@ -489,6 +494,7 @@ export type PaymentChannelUpdateInput = {
   payments?: Prisma.PaymentUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUpdateManyWithoutChannelNestedInput
   messages?: Prisma.PaymentInboxUpdateManyWithoutChannelNestedInput
+  reconciliations?: Prisma.ReconciliationUpdateManyWithoutChannelNestedInput
 }
 
 export type PaymentChannelUncheckedUpdateInput = {
@@ -512,6 +518,7 @@ export type PaymentChannelUncheckedUpdateInput = {
   payments?: Prisma.PaymentUncheckedUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUncheckedUpdateManyWithoutChannelNestedInput
   messages?: Prisma.PaymentInboxUncheckedUpdateManyWithoutChannelNestedInput
+  reconciliations?: Prisma.ReconciliationUncheckedUpdateManyWithoutChannelNestedInput
 }
 
 export type PaymentChannelCreateManyInput = {
@@ -756,6 +763,20 @@ export type PaymentChannelUpdateOneRequiredWithoutMessagesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PaymentChannelUpdateToOneWithWhereWithoutMessagesInput, Prisma.PaymentChannelUpdateWithoutMessagesInput>, Prisma.PaymentChannelUncheckedUpdateWithoutMessagesInput>
 }
 
+export type PaymentChannelCreateNestedOneWithoutReconciliationsInput = {
+  create?: Prisma.XOR<Prisma.PaymentChannelCreateWithoutReconciliationsInput, Prisma.PaymentChannelUncheckedCreateWithoutReconciliationsInput>
+  connectOrCreate?: Prisma.PaymentChannelCreateOrConnectWithoutReconciliationsInput
+  connect?: Prisma.PaymentChannelWhereUniqueInput
+}
+
+export type PaymentChannelUpdateOneRequiredWithoutReconciliationsNestedInput = {
+  create?: Prisma.XOR<Prisma.PaymentChannelCreateWithoutReconciliationsInput, Prisma.PaymentChannelUncheckedCreateWithoutReconciliationsInput>
+  connectOrCreate?: Prisma.PaymentChannelCreateOrConnectWithoutReconciliationsInput
+  upsert?: Prisma.PaymentChannelUpsertWithoutReconciliationsInput
+  connect?: Prisma.PaymentChannelWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PaymentChannelUpdateToOneWithWhereWithoutReconciliationsInput, Prisma.PaymentChannelUpdateWithoutReconciliationsInput>, Prisma.PaymentChannelUncheckedUpdateWithoutReconciliationsInput>
+}
+
 export type PaymentChannelCreateWithoutOrganizationInput = {
   id: number
   name: string
@@ -776,6 +797,7 @@ export type PaymentChannelCreateWithoutOrganizationInput = {
   payments?: Prisma.PaymentCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalCreateNestedManyWithoutChannelInput
   messages?: Prisma.PaymentInboxCreateNestedManyWithoutChannelInput
+  reconciliations?: Prisma.ReconciliationCreateNestedManyWithoutChannelInput
 }
 
 export type PaymentChannelUncheckedCreateWithoutOrganizationInput = {
@@ -798,6 +820,7 @@ export type PaymentChannelUncheckedCreateWithoutOrganizationInput = {
   payments?: Prisma.PaymentUncheckedCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalUncheckedCreateNestedManyWithoutChannelInput
   messages?: Prisma.PaymentInboxUncheckedCreateNestedManyWithoutChannelInput
+  reconciliations?: Prisma.ReconciliationUncheckedCreateNestedManyWithoutChannelInput
 }
 
 export type PaymentChannelCreateOrConnectWithoutOrganizationInput = {
@@ -869,6 +892,7 @@ export type PaymentChannelCreateWithoutPaymentsInput = {
   organization: Prisma.OrganizationCreateNestedOneWithoutChannelsInput
   reversals?: Prisma.PaymentReversalCreateNestedManyWithoutChannelInput
   messages?: Prisma.PaymentInboxCreateNestedManyWithoutChannelInput
+  reconciliations?: Prisma.ReconciliationCreateNestedManyWithoutChannelInput
 }
 
 export type PaymentChannelUncheckedCreateWithoutPaymentsInput = {
@@ -891,6 +915,7 @@ export type PaymentChannelUncheckedCreateWithoutPaymentsInput = {
   createdAt: Date | string
   reversals?: Prisma.PaymentReversalUncheckedCreateNestedManyWithoutChannelInput
   messages?: Prisma.PaymentInboxUncheckedCreateNestedManyWithoutChannelInput
+  reconciliations?: Prisma.ReconciliationUncheckedCreateNestedManyWithoutChannelInput
 }
 
 export type PaymentChannelCreateOrConnectWithoutPaymentsInput = {
@@ -929,6 +954,7 @@ export type PaymentChannelUpdateWithoutPaymentsInput = {
   organization?: Prisma.OrganizationUpdateOneRequiredWithoutChannelsNestedInput
   reversals?: Prisma.PaymentReversalUpdateManyWithoutChannelNestedInput
   messages?: Prisma.PaymentInboxUpdateManyWithoutChannelNestedInput
+  reconciliations?: Prisma.ReconciliationUpdateManyWithoutChannelNestedInput
 }
 
 export type PaymentChannelUncheckedUpdateWithoutPaymentsInput = {
@@ -951,6 +977,7 @@ export type PaymentChannelUncheckedUpdateWithoutPaymentsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   reversals?: Prisma.PaymentReversalUncheckedUpdateManyWithoutChannelNestedInput
   messages?: Prisma.PaymentInboxUncheckedUpdateManyWithoutChannelNestedInput
+  reconciliations?: Prisma.ReconciliationUncheckedUpdateManyWithoutChannelNestedInput
 }
 
 export type PaymentChannelCreateWithoutReversalsInput = {
@@ -973,6 +1000,7 @@ export type PaymentChannelCreateWithoutReversalsInput = {
   organization: Prisma.OrganizationCreateNestedOneWithoutChannelsInput
   payments?: Prisma.PaymentCreateNestedManyWithoutChannelInput
   messages?: Prisma.PaymentInboxCreateNestedManyWithoutChannelInput
+  reconciliations?: Prisma.ReconciliationCreateNestedManyWithoutChannelInput
 }
 
 export type PaymentChannelUncheckedCreateWithoutReversalsInput = {
@@ -995,6 +1023,7 @@ export type PaymentChannelUncheckedCreateWithoutReversalsInput = {
   createdAt: Date | string
   payments?: Prisma.PaymentUncheckedCreateNestedManyWithoutChannelInput
   messages?: Prisma.PaymentInboxUncheckedCreateNestedManyWithoutChannelInput
+  reconciliations?: Prisma.ReconciliationUncheckedCreateNestedManyWithoutChannelInput
 }
 
 export type PaymentChannelCreateOrConnectWithoutReversalsInput = {
@@ -1033,6 +1062,7 @@ export type PaymentChannelUpdateWithoutReversalsInput = {
   organization?: Prisma.OrganizationUpdateOneRequiredWithoutChannelsNestedInput
   payments?: Prisma.PaymentUpdateManyWithoutChannelNestedInput
   messages?: Prisma.PaymentInboxUpdateManyWithoutChannelNestedInput
+  reconciliations?: Prisma.ReconciliationUpdateManyWithoutChannelNestedInput
 }
 
 export type PaymentChannelUncheckedUpdateWithoutReversalsInput = {
@@ -1055,6 +1085,7 @@ export type PaymentChannelUncheckedUpdateWithoutReversalsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   payments?: Prisma.PaymentUncheckedUpdateManyWithoutChannelNestedInput
   messages?: Prisma.PaymentInboxUncheckedUpdateManyWithoutChannelNestedInput
+  reconciliations?: Prisma.ReconciliationUncheckedUpdateManyWithoutChannelNestedInput
 }
 
 export type PaymentChannelCreateWithoutMessagesInput = {
@@ -1077,6 +1108,7 @@ export type PaymentChannelCreateWithoutMessagesInput = {
   organization: Prisma.OrganizationCreateNestedOneWithoutChannelsInput
   payments?: Prisma.PaymentCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalCreateNestedManyWithoutChannelInput
+  reconciliations?: Prisma.ReconciliationCreateNestedManyWithoutChannelInput
 }
 
 export type PaymentChannelUncheckedCreateWithoutMessagesInput = {
@@ -1099,6 +1131,7 @@ export type PaymentChannelUncheckedCreateWithoutMessagesInput = {
   createdAt: Date | string
   payments?: Prisma.PaymentUncheckedCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalUncheckedCreateNestedManyWithoutChannelInput
+  reconciliations?: Prisma.ReconciliationUncheckedCreateNestedManyWithoutChannelInput
 }
 
 export type PaymentChannelCreateOrConnectWithoutMessagesInput = {
@@ -1137,6 +1170,7 @@ export type PaymentChannelUpdateWithoutMessagesInput = {
   organization?: Prisma.OrganizationUpdateOneRequiredWithoutChannelsNestedInput
   payments?: Prisma.PaymentUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUpdateManyWithoutChannelNestedInput
+  reconciliations?: Prisma.ReconciliationUpdateManyWithoutChannelNestedInput
 }
 
 export type PaymentChannelUncheckedUpdateWithoutMessagesInput = {
@@ -1159,6 +1193,115 @@ export type PaymentChannelUncheckedUpdateWithoutMessagesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   payments?: Prisma.PaymentUncheckedUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUncheckedUpdateManyWithoutChannelNestedInput
+  reconciliations?: Prisma.ReconciliationUncheckedUpdateManyWithoutChannelNestedInput
+}
+
+export type PaymentChannelCreateWithoutReconciliationsInput = {
+  id: number
+  name: string
+  adapter: string
+  shortCode?: string | null
+  currency: string
+  zone: string
+  account?: string | null
+  allowFrom?: Prisma.PaymentChannelCreateallowFromInput | string[]
+  autoAllocate: boolean
+  matchPhone: boolean
+  confirmAbove?: bigint | number | null
+  secretHash: string
+  previousSecretHash?: string | null
+  previousUntil?: Date | string | null
+  disabledAt?: Date | string | null
+  createdAt: Date | string
+  organization: Prisma.OrganizationCreateNestedOneWithoutChannelsInput
+  payments?: Prisma.PaymentCreateNestedManyWithoutChannelInput
+  reversals?: Prisma.PaymentReversalCreateNestedManyWithoutChannelInput
+  messages?: Prisma.PaymentInboxCreateNestedManyWithoutChannelInput
+}
+
+export type PaymentChannelUncheckedCreateWithoutReconciliationsInput = {
+  organizationId: number
+  id: number
+  name: string
+  adapter: string
+  shortCode?: string | null
+  currency: string
+  zone: string
+  account?: string | null
+  allowFrom?: Prisma.PaymentChannelCreateallowFromInput | string[]
+  autoAllocate: boolean
+  matchPhone: boolean
+  confirmAbove?: bigint | number | null
+  secretHash: string
+  previousSecretHash?: string | null
+  previousUntil?: Date | string | null
+  disabledAt?: Date | string | null
+  createdAt: Date | string
+  payments?: Prisma.PaymentUncheckedCreateNestedManyWithoutChannelInput
+  reversals?: Prisma.PaymentReversalUncheckedCreateNestedManyWithoutChannelInput
+  messages?: Prisma.PaymentInboxUncheckedCreateNestedManyWithoutChannelInput
+}
+
+export type PaymentChannelCreateOrConnectWithoutReconciliationsInput = {
+  where: Prisma.PaymentChannelWhereUniqueInput
+  create: Prisma.XOR<Prisma.PaymentChannelCreateWithoutReconciliationsInput, Prisma.PaymentChannelUncheckedCreateWithoutReconciliationsInput>
+}
+
+export type PaymentChannelUpsertWithoutReconciliationsInput = {
+  update: Prisma.XOR<Prisma.PaymentChannelUpdateWithoutReconciliationsInput, Prisma.PaymentChannelUncheckedUpdateWithoutReconciliationsInput>
+  create: Prisma.XOR<Prisma.PaymentChannelCreateWithoutReconciliationsInput, Prisma.PaymentChannelUncheckedCreateWithoutReconciliationsInput>
+  where?: Prisma.PaymentChannelWhereInput
+}
+
+export type PaymentChannelUpdateToOneWithWhereWithoutReconciliationsInput = {
+  where?: Prisma.PaymentChannelWhereInput
+  data: Prisma.XOR<Prisma.PaymentChannelUpdateWithoutReconciliationsInput, Prisma.PaymentChannelUncheckedUpdateWithoutReconciliationsInput>
+}
+
+export type PaymentChannelUpdateWithoutReconciliationsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  adapter?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  zone?: Prisma.StringFieldUpdateOperationsInput | string
+  account?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowFrom?: Prisma.PaymentChannelUpdateallowFromInput | string[]
+  autoAllocate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  matchPhone?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  secretHash?: Prisma.StringFieldUpdateOperationsInput | string
+  previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutChannelsNestedInput
+  payments?: Prisma.PaymentUpdateManyWithoutChannelNestedInput
+  reversals?: Prisma.PaymentReversalUpdateManyWithoutChannelNestedInput
+  messages?: Prisma.PaymentInboxUpdateManyWithoutChannelNestedInput
+}
+
+export type PaymentChannelUncheckedUpdateWithoutReconciliationsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  adapter?: Prisma.StringFieldUpdateOperationsInput | string
+  shortCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  zone?: Prisma.StringFieldUpdateOperationsInput | string
+  account?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  allowFrom?: Prisma.PaymentChannelUpdateallowFromInput | string[]
+  autoAllocate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  matchPhone?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  confirmAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  secretHash?: Prisma.StringFieldUpdateOperationsInput | string
+  previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  payments?: Prisma.PaymentUncheckedUpdateManyWithoutChannelNestedInput
+  reversals?: Prisma.PaymentReversalUncheckedUpdateManyWithoutChannelNestedInput
+  messages?: Prisma.PaymentInboxUncheckedUpdateManyWithoutChannelNestedInput
 }
 
 export type PaymentChannelCreateManyOrganizationInput = {
@@ -1200,6 +1343,7 @@ export type PaymentChannelUpdateWithoutOrganizationInput = {
   payments?: Prisma.PaymentUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUpdateManyWithoutChannelNestedInput
   messages?: Prisma.PaymentInboxUpdateManyWithoutChannelNestedInput
+  reconciliations?: Prisma.ReconciliationUpdateManyWithoutChannelNestedInput
 }
 
 export type PaymentChannelUncheckedUpdateWithoutOrganizationInput = {
@@ -1222,6 +1366,7 @@ export type PaymentChannelUncheckedUpdateWithoutOrganizationInput = {
   payments?: Prisma.PaymentUncheckedUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUncheckedUpdateManyWithoutChannelNestedInput
   messages?: Prisma.PaymentInboxUncheckedUpdateManyWithoutChannelNestedInput
+  reconciliations?: Prisma.ReconciliationUncheckedUpdateManyWithoutChannelNestedInput
 }
 
 export type PaymentChannelUncheckedUpdateManyWithoutOrganizationInput = {
@@ -1252,12 +1397,14 @@ export type PaymentChannelCountOutputType = {
   payments: number
   reversals: number
   messages: number
+  reconciliations: number
 }
 
 export type PaymentChannelCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   payments?: boolean | PaymentChannelCountOutputTypeCountPaymentsArgs
   reversals?: boolean | PaymentChannelCountOutputTypeCountReversalsArgs
   messages?: boolean | PaymentChannelCountOutputTypeCountMessagesArgs
+  reconciliations?: boolean | PaymentChannelCountOutputTypeCountReconciliationsArgs
 }
 
 /**
@@ -1291,6 +1438,13 @@ export type PaymentChannelCountOutputTypeCountMessagesArgs<ExtArgs extends runti
   where?: Prisma.PaymentInboxWhereInput
 }
 
+/**
+ * PaymentChannelCountOutputType without action
+ */
+export type PaymentChannelCountOutputTypeCountReconciliationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ReconciliationWhereInput
+}
+
 
 export type PaymentChannelSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   organizationId?: boolean
@@ -1314,6 +1468,7 @@ export type PaymentChannelSelect<ExtArgs extends runtime.Types.Extensions.Intern
   payments?: boolean | Prisma.PaymentChannel$paymentsArgs<ExtArgs>
   reversals?: boolean | Prisma.PaymentChannel$reversalsArgs<ExtArgs>
   messages?: boolean | Prisma.PaymentChannel$messagesArgs<ExtArgs>
+  reconciliations?: boolean | Prisma.PaymentChannel$reconciliationsArgs<ExtArgs>
   _count?: boolean | Prisma.PaymentChannelCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["paymentChannel"]>
 
@@ -1385,6 +1540,7 @@ export type PaymentChannelInclude<ExtArgs extends runtime.Types.Extensions.Inter
   payments?: boolean | Prisma.PaymentChannel$paymentsArgs<ExtArgs>
   reversals?: boolean | Prisma.PaymentChannel$reversalsArgs<ExtArgs>
   messages?: boolean | Prisma.PaymentChannel$messagesArgs<ExtArgs>
+  reconciliations?: boolean | Prisma.PaymentChannel$reconciliationsArgs<ExtArgs>
   _count?: boolean | Prisma.PaymentChannelCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PaymentChannelIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1401,6 +1557,7 @@ export type $PaymentChannelPayload<ExtArgs extends runtime.Types.Extensions.Inte
     payments: Prisma.$PaymentPayload<ExtArgs>[]
     reversals: Prisma.$PaymentReversalPayload<ExtArgs>[]
     messages: Prisma.$PaymentInboxPayload<ExtArgs>[]
+    reconciliations: Prisma.$ReconciliationPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     organizationId: number
@@ -1818,6 +1975,7 @@ export interface Prisma__PaymentChannelClient<T, Null = never, ExtArgs extends r
   payments<T extends Prisma.PaymentChannel$paymentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.PaymentChannel$paymentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   reversals<T extends Prisma.PaymentChannel$reversalsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.PaymentChannel$reversalsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentReversalPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   messages<T extends Prisma.PaymentChannel$messagesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.PaymentChannel$messagesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentInboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  reconciliations<T extends Prisma.PaymentChannel$reconciliationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.PaymentChannel$reconciliationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ReconciliationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2334,6 +2492,30 @@ export type PaymentChannel$messagesArgs<ExtArgs extends runtime.Types.Extensions
   take?: number
   skip?: number
   distinct?: Prisma.PaymentInboxScalarFieldEnum | Prisma.PaymentInboxScalarFieldEnum[]
+}
+
+/**
+ * PaymentChannel.reconciliations
+ */
+export type PaymentChannel$reconciliationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Reconciliation
+   */
+  select?: Prisma.ReconciliationSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Reconciliation
+   */
+  omit?: Prisma.ReconciliationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ReconciliationInclude<ExtArgs> | null
+  where?: Prisma.ReconciliationWhereInput
+  orderBy?: Prisma.ReconciliationOrderByWithRelationInput | Prisma.ReconciliationOrderByWithRelationInput[]
+  cursor?: Prisma.ReconciliationWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ReconciliationScalarFieldEnum | Prisma.ReconciliationScalarFieldEnum[]
 }
 
 /**

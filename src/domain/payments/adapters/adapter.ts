@@ -1,7 +1,12 @@
 import type { Path } from './tree.ts'
 
 /** How a provider writes a moment. All but RFC 3339 are in the zone of the channel. */
-export type TimeFormat = 'yyyyMMddHHmmss' | 'yyyy-MM-dd HH:mm:ss' | 'dd.MM.yyyy HH:mm:ss' | 'RFC 3339'
+export type TimeFormat =
+  | 'yyyyMMddHHmmss'
+  | 'yyyy-MM-dd HH:mm:ss'
+  | 'dd.MM.yyyy HH:mm:ss'
+  | 'dd-MM-yyyy HH:mm:ss'
+  | 'RFC 3339'
 
 /** What a provider's word for a status means. A word that is in no table means `unknown`, and is never taken for paid. */
 export type Status = 'done' | 'failed' | 'pending' | 'reversed' | 'unknown'

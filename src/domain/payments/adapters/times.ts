@@ -40,6 +40,7 @@ const FORMATS: Readonly<Record<TimeFormat, Format>> = {
   yyyyMMddHHmmss: digitsOf('yyyyMMddHHmmss'),
   'yyyy-MM-dd HH:mm:ss': digitsOf('yyyy-MM-dd HH:mm:ss'),
   'dd.MM.yyyy HH:mm:ss': digitsOf('dd.MM.yyyy HH:mm:ss'),
+  'dd-MM-yyyy HH:mm:ss': digitsOf('dd-MM-yyyy HH:mm:ss'),
   'RFC 3339': { read: (text) => fromRfc3339(text), write: toRfc3339 },
 }
 

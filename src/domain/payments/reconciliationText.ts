@@ -1,0 +1,2 @@
+/** The entity of the trail. */
+export const RECONCILIATION = 'reconciliation'

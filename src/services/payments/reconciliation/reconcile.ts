@@ -24,7 +24,7 @@ import { cursorAt, encodeCursor } from '../../../db/queries/cursor.ts'
 import { reserveIds } from '../../../db/queries/idBlocks.ts'
 import { dayAfter, type Instant, type LocalDate, startOfDay } from '../../../domain/dates.ts'
 import { invalidArgument, notFound } from '../../../domain/errors.ts'
-import { currencyOf, type Decimal, toMinor, toMinorUnits } from '../../../domain/money.ts'
+import { currencyOf, type Decimal, toMinor } from '../../../domain/money.ts'
 import {
   type ComparedLine,
   type Comparison,
@@ -90,13 +90,8 @@ export async function reconcile(deps: DecideDeps, caller: Caller, request: State
   if (startOfDay(to, 'UTC') - startOfDay(from, 'UTC') >= MOST_DAYS * 86_400_000)
     throw invalidArgument('to', `must be less than ${MOST_DAYS} days after from`)
   const { layout, read } = statementOf(request, channel)
-  const currency = currencyOf(channel.currency)
-  const minor = (amount: Decimal | undefined, said: bigint | null) => {
-    if (amount === undefined) return said
-    if (amount.scale > currency.decimals)
-      throw invalidArgument('amount', `must have at most ${currency.decimals} decimals in ${currency.code}`)
-    return toMinorUnits(amount, currency)
-  }
+  const minor = (amount: Decimal | undefined, said: bigint | null) =>
+    amount === undefined ? said : signedMinor(amount, channel)
   const statement = {
     ...read,
     opening: minor(request.opening, read.opening),
@@ -111,6 +106,15 @@ export async function reconcile(deps: DecideDeps, caller: Caller, request: State
   return run
 }
 
+/** Returns an amount with its sign in minor units. @throws LendingError `invalid_argument` */
+function signedMinor({ units, scale }: Decimal, { currency }: Pick<Channel, 'currency'>): bigint {
+  const isOut = units < 0n
+  const minor = toMinor({ units: isOut ? -units : units, scale }, currencyOf(currency), 'paymentAmount', {
+    zeroAllowed: true,
+  })
+  return isOut ? -minor : minor
+}
+
 /** Reads the statement of a request, or takes its lines. @throws LendingError `invalid_argument` for both, and for neither */
 function statementOf({ layout = 'plain', statement, lines }: StatementRequest, channel: Channel) {
   if ((statement === undefined) === (lines === undefined))
@@ -119,11 +123,10 @@ function statementOf({ layout = 'plain', statement, lines }: StatementRequest, c
     const bytes = typeof statement === 'string' ? Buffer.from(statement) : statement
     return { layout, read: readStatement(bytes, layout, channel) }
   }
-  const currency = currencyOf(channel.currency)
   const told = (lines ?? []).map(({ receipt, at, amount, reference = null, reverses = null }) => {
-    const { units, scale } = amount
-    const minor = toMinor({ units: units < 0n ? -units : units, scale }, currency, 'paymentAmount')
-    return { receipt, at, amount: units < 0n ? -minor : minor, reference, reverses: units < 0n ? reverses : null }
+    const minor = signedMinor(amount, channel)
+    // A payment that came in names no other.
+    return { receipt, at, amount: minor, reference, reverses: minor < 0n ? reverses : null }
   })
   return { layout: 'lines', read: { lines: told, opening: null, closing: null } }
 }

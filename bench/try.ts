@@ -97,6 +97,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     ),
     settings: { MKOPO_SEED: 2, MKOPO_RUNS_PERCENT: 100, MODEL_RUNS: 200 },
   },
+  messages: {
+    tries: 'changed messages of each payment provider, read as their adapters read them',
+    command: tests('test/domain/payments/readMessages.test.ts'),
+    settings: { MKOPO_MESSAGES: 1_000_000, MKOPO_SEED: 1 },
+  },
   mutants: {
     tries: 'whether the tests find faults that are planted in the source; --tree D in that of another checkout',
     command: ['bench/mutants/main.ts'],

@@ -125,6 +125,8 @@ describe('a log of every kind of call', () => {
     await call('POST', `/v1/loans/${id}/repayments/refund`, { transactionAmount: 9e9, note: 'to Asha, 0712345678' })
     await call('GET', `/v1/loans/${id}`, undefined, { authorization: 'Bearer mk_0123456789abcdef' })
     await call('GET', '/v1/audit-entries')
+    for (const path of ['', '/validate', '/none'])
+      await call('POST', `/in/secret-of-a-channel${path}`, { MSISDN: '254712345678' })
     log.error({ err: new Error(`lost ${JWT}`), password: 'hunter2', account: { email: 'a@b.co', token: 'x' } }, 'bad')
     await app.close()
     await new Promise((resolve) => setImmediate(resolve))
@@ -137,6 +139,7 @@ describe('a log of every kind of call', () => {
 
   it('holds no password, token, API key, e-mail, name or phone number', () => {
     for (const secret of [
+      'secret-of-a-channel',
       'partner-secret',
       'wrong-password',
       'hunter2',
@@ -153,8 +156,8 @@ describe('a log of every kind of call', () => {
 
   it('has one line for each request, with what an operator asks for first', () => {
     const answers = lines.filter(({ msg }) => msg === 'answered' || msg === 'refused')
-    expect(answers).toHaveLength(16)
-    expect(new Set(answers.map(({ reqId }) => reqId)).size).toBe(16)
+    expect(answers).toHaveLength(19)
+    expect(new Set(answers.map(({ reqId }) => reqId)).size).toBe(19)
     expect(answers).toContainEqual(
       expect.objectContaining({
         style: 'partner',

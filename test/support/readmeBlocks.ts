@@ -10,6 +10,7 @@ export const PASTED_DOCUMENTS = [
   'docs/tour.md',
   'docs/integrating/documents.md',
   'docs/integrating/test-organizations.md',
+  'docs/integrating/payments.md',
   'docs/credit.md',
   'docs/arrears.md',
   'docs/operating/command-line.md',

@@ -9,12 +9,24 @@ export type Channels = Pick<ReadCache<string, Channel | undefined>, 'get' | 'for
 
 const MOST_CACHED = 10_000
 
-/** Creates a cache that keeps each channel for a few seconds, because every payment needs one. */
-export const cacheChannels = (db: Db, now: () => number): Channels =>
-  createReadCache(now, MOST_CACHED, async (key) => {
+/**
+ * Creates a cache that keeps each channel for a few seconds, because every payment needs one. That there is none is not kept: it may
+ * be made the next moment.
+ */
+export function cacheChannels(db: Db, now: () => number): Channels {
+  const cache = createReadCache(now, MOST_CACHED, async (key: string) => {
     const [organizationId, id] = key.split(' ').map(Number)
     return findChannel(db, organizationId!, id!)
   })
+  return {
+    forget: cache.forget,
+    async get(key) {
+      const channel = await cache.get(key)
+      if (!channel) cache.forget(key)
+      return channel
+    },
+  }
+}
 
 /** Channels by the hash of their secrets, each read within the last seconds; undefined where no channel has that secret. */
 export type ChannelSecrets = Pick<ReadCache<string, Channel | undefined>, 'get' | 'forget'>

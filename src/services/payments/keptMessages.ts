@@ -49,7 +49,7 @@ export async function getMessage(
   caller: Caller,
   of: Of,
 ): Promise<OpenedMessage> {
-  requireAdmin(caller)
+  requireReader(caller)
   const kept = await messageNamed({ db }, caller, of)
   return { kept, message: openedMessage(paymentBox, kept.message) }
 }

@@ -56,6 +56,8 @@ const NOT_XML = 'the body is not well-formed XML'
 /** Reads XML as a tree; no entity of its own is ever expanded. */
 export function readXml(text: string): Body {
   if (/<!(DOCTYPE|ENTITY)/i.test(text)) return { why: 'the body has a document type, which is never read' }
+  // A text in which one stands would be read as if it were not there: no provider sends any.
+  if (/<!--|.<\?/s.test(text)) return { why: 'the body has a comment or an instruction, which is never read' }
   try {
     if (XMLValidator.validate(text) !== true) return { why: NOT_XML }
     return { tree: plainOf(parser.parse(text)) }

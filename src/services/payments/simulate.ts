@@ -64,7 +64,7 @@ export async function simulatePayments(
   if (channel.disabledAt !== null) throw failedPrecondition('the payment channel is disabled')
   const adapter = adapterOf(channel)
   if ((faults.reverse ?? 0) > 0 && !tellsReversals(adapter))
-    throw invalidArgument('faults', `the provider of an ${channel.adapter} channel sends no message of a reversal`)
+    throw invalidArgument('faults', `the provider of ${channel.adapter} sends no message of a reversal`)
   const at = deps.now(caller.organizationId)
   const told = payments.map((payment, index) => simulated(channel, payment, { at, index }))
   const sent: SentMessage[] = []

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { drain } from '../../../src/services/jobs/job.ts'
 import { purgeJob } from '../../../src/services/jobs/serviceJobs.ts'
+import { providersOf } from '../../support/providers.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -28,6 +29,22 @@ describe('the purge', () => {
     await insertKeys('new', 2, 29)
     await drain(purgeJob(service.deps))
     expect(await keysLeft()).toEqual(['new'])
+  })
+
+  it('deletes messages of providers past their 90 days, but for those that are not read yet, and no other', async () => {
+    const channel = await providersOf(service).makeChannel()
+    const insert = (state: string, messages: number, daysAgo: number) =>
+      service.owner.pool.query(
+        `INSERT INTO payment_inbox (organization_id, channel_id, received_at, message, state)
+         SELECT 1, $1, $2, '', $3 FROM generate_series(1, $4::int)`,
+        [Number(channel.id), new Date(service.clock.machineNow() - daysAgo * DAY_MS).toISOString(), state, messages],
+      )
+    await insert('done', 2_500, 91)
+    await insert('pending', 1, 91)
+    await insert('unreadable', 2, 89)
+    await drain(purgeJob(service.deps))
+    const { rows } = await service.owner.pool.query('SELECT state FROM payment_inbox ORDER BY state')
+    expect(rows.map(({ state }) => state)).toEqual(['pending', 'unreadable', 'unreadable'])
   })
 
   it('deletes what it can where one of its statements fails, and says why', async () => {

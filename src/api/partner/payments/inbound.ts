@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The payment channel of a message. */
     channel: Channel | undefined
+    /** The content type of a message, as its sender says it. */
+    sentType: string | undefined
   }
 }
 
@@ -27,11 +29,13 @@ export function inboundRoutes(app: FastifyInstance, deps: Deps): void {
   const remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED })
   takeAnyBody(app)
   app.decorateRequest('channel', undefined)
+  app.decorateRequest('sentType', undefined)
 
   app.addHook('onRequest', async (request, reply) => {
     keepOutOfCaches(reply)
     // A body is read as bytes, whatever its sender calls it.
-    request.headers['content-type'] ??= ANY
+    request.sentType = request.headers['content-type']
+    request.headers['content-type'] = ANY
     const { secret } = request.params as { readonly secret: string }
     const hash = secretHash(secret)
     if (!remembered.has(hash)) app.countRequest('secret', networkOf(request.ip), request, reply)
@@ -48,7 +52,7 @@ export function inboundRoutes(app: FastifyInstance, deps: Deps): void {
   const options = {
     bodyLimit: LONGEST_MESSAGE,
     schema: { hide: true },
-    config: { public: true, countsItself: true as const },
+    config: { countsItself: true as const },
   }
   app.route({
     ...options,
@@ -79,8 +83,8 @@ function takeAnyBody(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 
-const messageOf = ({ method, headers, body, channel }: FastifyRequest): Message => ({
+const messageOf = ({ method, headers, body, channel, sentType }: FastifyRequest): Message => ({
   method,
-  headers: keptHeaders(adapterOf(channel!), headers),
+  headers: keptHeaders(adapterOf(channel!), { ...headers, 'content-type': sentType }),
   body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
 })

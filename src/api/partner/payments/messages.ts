@@ -46,7 +46,7 @@ export function messageRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/payment-channels/:id/messages/:messageId',
     {
-      config: { role: 'ADMIN' },
+      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getPaymentMessage',

@@ -37,7 +37,7 @@ export const messageSchema = named(
   { example: examples.message },
 )
 
-const messageHeaders = named('PaymentMessageHeaders', z.record(z.string(), z.string()), {
+const headers = named('PaymentMessageHeaders', z.record(z.string(), z.string()), {
   example: examples.openedMessage.headers,
 })
 
@@ -45,7 +45,7 @@ export const openedMessageSchema = named(
   'PaymentMessageWithBody',
   messageSchema.extend({
     method: z.string().describe('POST or PUT.'),
-    headers: messageHeaders.describe('The headers that the adapter reads, by their names.'),
+    headers: headers.describe('The headers that the adapter reads, by their names.'),
     body: z.string().describe('The body as it came: personal data.'),
     encoding: z.enum(['utf8', 'base64']).describe('`base64` where the body is not UTF-8.'),
   }),

@@ -4,7 +4,7 @@ import { phoneDigits } from '../matching.ts'
 import { LONGEST_TOLD, type ToldPayment, type ToldReversal } from '../told.ts'
 import type { Adapter, Fields, Shape, Status, StatusTable } from './adapter.ts'
 import { readTime } from './times.ts'
-import { at, type Path, type Tree, textAt } from './tree.ts'
+import { at, exactAt, type Path, type Tree, textAt } from './tree.ts'
 
 /** What a message tells. */
 export type Reading =
@@ -93,6 +93,8 @@ function required(tree: Tree, paths: readonly Path[]): string {
 
 function receiptAt(tree: Tree, paths: readonly Path[]): string {
   const receipt = required(tree, paths)
+  // Another character in its place would be another receipt.
+  if (receipt !== exactAt(tree, paths)) throw new Unreadable(`${paths[0]}: has a character that no receipt has`)
   if (receipt.length > LONGEST_TOLD.receipt)
     throw new Unreadable(`${paths[0]}: must have at most ${LONGEST_TOLD.receipt} characters`)
   return receipt

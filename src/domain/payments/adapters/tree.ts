@@ -63,13 +63,19 @@ export const at = (tree: Tree, path: Path): Tree | undefined => stepsOf(path).re
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
 
+const plain = (text: string): string => text.toWellFormed().replaceAll(CONTROLS, ' ').trim()
+
 /** Returns the text at the first of some paths that has one: on one line, without spaces around it; undefined for none. */
 export function textAt(tree: Tree, paths: readonly Path[]): string | undefined {
+  const found = exactAt(tree, paths)
+  return found === undefined ? undefined : plain(found)
+}
+
+/** Returns the text at the first of some paths that has one, as it was sent but for spaces around it; undefined for none. */
+export function exactAt(tree: Tree, paths: readonly Path[]): string | undefined {
   for (const path of paths) {
     const found = at(tree, path)
-    if (typeof found !== 'string') continue
-    const text = found.toWellFormed().replaceAll(CONTROLS, ' ').trim()
-    if (text !== '') return text
+    if (typeof found === 'string' && plain(found) !== '') return found.trim()
   }
   return undefined
 }

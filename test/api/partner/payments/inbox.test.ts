@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keepJournal } from '../../../support/journal.ts'
 import { providersOf, type TestChannel } from '../../../support/providers.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
 
@@ -17,7 +18,10 @@ beforeAll(async () => {
   service.clock.set(FIRST_DAY)
   channel = await providers.makeChannel()
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await keepJournal(service.deps)
+  await service.close()
+})
 
 let receipts = 0
 
@@ -105,6 +109,17 @@ describe('the inbox', () => {
     await sql('DROP TRIGGER kill ON payment_inbox')
     await providers.decide()
     expect(await totalPaid('loan-3')).toBe(before + 500)
+  })
+
+  it('is read by several instances at once, each message by one of them', async () => {
+    const before = await totalPaid('loan-1')
+    const other = providersOf(await service.another())
+    await Promise.all(
+      Array.from({ length: 300 }, () => providers.send(channel.path, told({ amount: 1, reference: 'loan-1' }))),
+    )
+    await Promise.all([providers.decide(), other.decide(), providers.decide(), other.decide()])
+    await providers.decide()
+    expect(await totalPaid('loan-1')).toBe(before + 300)
   })
 
   it('gives a message up that the database does not take, and goes on with the others', async () => {

@@ -137,6 +137,14 @@ describe('a payment that is told', () => {
     expect(received.body).toMatchObject({ valueDate: '2026-04-01', status: 'allocated' })
   })
 
+  it('is taken at once by a channel that was just made, also where it was asked for before', async () => {
+    const missing = await receive({ channelId: String(Number(channelId) + 1) })
+    expect(missing.status).toBe(404)
+    const { id } = await makeChannel({ name: 'Next' })
+    expect(id).toBe(String(Number(channelId) + 1))
+    expect((await receive({ channelId: id })).status).toBe(200)
+  })
+
   it('is refused where the channel does not take it', async () => {
     const refused = async (body: object) => (await receive(body)).body.message
     expect(await refused({ channelId: '77' })).toBe('no payment channel has that id, given as channelId')

@@ -954,6 +954,8 @@ CREATE TABLE payment_inbox (
 CREATE INDEX payment_inbox_pending ON payment_inbox (organization_id, id) WHERE state = 'pending';
 -- Old messages are found by the ranges of their pages.
 CREATE INDEX payment_inbox_received ON payment_inbox USING brin (received_at) WITH (pages_per_range = 32, autosummarize = on);
+-- The messages that told of a payment.
+CREATE INDEX payment_inbox_payment ON payment_inbox (organization_id, payment_id) WHERE payment_id IS NOT NULL;
 
 -- Sign-ins at the office pages. A session is known by the hash of its cookie, and ends with its account.
 CREATE TABLE page_session (

@@ -10,6 +10,8 @@ const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'read
   ['/customers', 'customers', 'all'],
   ['/arrears', 'arrears', 'all'],
   ['/portfolio-at-risk', 'portfolioAtRisk', 'readers'],
+  ['/payments', 'paymentsToMatch', 'all'],
+  ['/channels', 'channels', 'readers'],
   ['/pending', 'pending', 'readers'],
   ['/products', 'products', 'all'],
   ['/documents', 'verify', 'all'],

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/services/access/accounts.ts'
+import { operator } from '../../src/services/access/caller.ts'
 import { DEMO_AUDITOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
+import { createChannel } from '../../src/services/payments/channels.ts'
 import { commandLine } from '../support/approvals.ts'
 import { keepJournal } from '../support/journal.ts'
+import { anotherLender } from '../support/lenders.ts'
 import { formOf, type Office, openOffice, type Person, type Seen } from '../support/office.ts'
 import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
 import type { Wire } from '../support/wire.ts'
@@ -324,7 +327,8 @@ describe('one payment', () => {
   })
 
   it('404 for what is not there, and for a payment of another organization', async () => {
-    const other = await startOther(payment.id)
+    const other = await receiveElsewhere()
+    expect((await office.look('/payments')).text).not.toContain(`/payments/${other}"`)
     for (const path of [
       ...['/payments/1', '/payments/x', '/payments/1/do/return', `/payments/${payment.id}/do/dance`],
       ...[allocatePath(payment.id, '1'), allocatePath('1', loans[0]), `/payments/${other}`],
@@ -335,22 +339,12 @@ describe('one payment', () => {
   })
 })
 
-/** Stores a payment like another one in another organization. @returns its id */
-async function startOther(like: string): Promise<string> {
-  const { rows } = await service.owner.pool.query<{ id: number }>(
-    'SELECT id FROM organization WHERE id > 1 ORDER BY id LIMIT 1',
-  )
-  const organization = rows[0]!.id
-  const copy = (table: string, id: string) =>
-    service.owner.pool.query(
-      `INSERT INTO ${table} SELECT (jsonb_populate_record(t, jsonb_build_object('organization_id', $1::int)
-        || CASE WHEN '${table}' = 'payment' THEN '{"id": 77}'::jsonb ELSE '{"secret_hash": "other"}'::jsonb END)).*
-       FROM ${table} t WHERE organization_id = 1 AND id = $2`,
-      [organization, id],
-    )
-  await copy('payment_channel', channelId)
-  await copy('payment', like)
-  return '77'
+/** Lets another organization receive a payment. @returns its id */
+async function receiveElsewhere(): Promise<string> {
+  const token = await anotherLender(service, 2, 'TZS')
+  const { channel } = await createChannel(service.deps, operator(2, 'test'), { name: 'Theirs', adapter: 'canonical' })
+  const body = { channelId: String(channel.id), receipt: 'elsewhere', amount: 10, reference: 'nobody' }
+  return (await post('/v1/payments', body, token)).id
 }
 
 describe('the page of the channels', () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const operator = { token: service.tokens.operator }
   const channel = { name: HOSTILE, adapter: 'canonical' }
   const channelId = (await service.post('/v1/payment-channels', { body: channel, ...operator })).body.id
-  const paid = { channelId, receipt: 'RC-1', amount: 1_500, reference: HOSTILE, payerName: HOSTILE }
+  const paid = { channelId, receipt: 'RC-1', amount: 1_500, reference: `${HOSTILE} 2`, payerName: HOSTILE }
   payment = (await service.post('/v1/payments', { body: paid })).body.id
   await keepJournal(service.deps)
   office = openOffice(service.deps)

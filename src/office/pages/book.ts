@@ -174,7 +174,7 @@ export async function todayPage(desk: Desk, query: Fields, { totals }: Pick<Seen
   const book = totals.latest().find(({ organizationId }) => organizationId === caller.organizationId)
   const body = html`<h1>${say('today')}, ${found.today}</h1>
 ${moved(desk, found)}
-${waiting.length > 0 && html`<p class="notice"><a href="/payments">${say('paymentsToMatch')}</a>: ${waitingText(desk, waiting)}</p>`}
+${waiting.length > 0 && html`<p><a href="/payments">${say('paymentsToMatch')}</a>: ${waitingText(desk, waiting)}</p>`}
 ${dueLoans(desk, found)}
 ${book && movedByDay(desk, book)}
 ${found.next !== undefined && html`<p><a href="${linkOf('/', { after: String(found.next) })}">${say('moreLoans')}</a></p>`}`

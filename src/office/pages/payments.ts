@@ -41,8 +41,10 @@ interface Asked {
  */
 export async function paymentsPage(desk: Desk, query: Fields): Promise<string> {
   const { deps, caller, say, isReader } = desk
-  const status = wordOf(SHOWN, query, 'status') ?? 'waiting'
   const [channel, receipt] = [textOf(query, 'channel', 20), textOf(query, 'receipt', LONGEST_RECEIPT)]
+  const chosen = wordOf(SHOWN, query, 'status') ?? 'waiting'
+  // Who looks for a receipt wants to know where its payment is, also where it waits no more.
+  const status = chosen === 'waiting' && receipt !== undefined ? 'all' : chosen
   const after = textOf(query, 'after')
   const asked: Asked = { status, channel, receipt }
   const range = after === undefined ? { rows: ROWS, page: 1 } : { rows: ROWS, after }
@@ -82,8 +84,8 @@ async function list(
   // A number that no channel can have finds nothing.
   const id = channel === undefined ? undefined : (readId(channel) ?? 0n)
   const channelId = id === undefined ? undefined : Number(id > LARGEST_INT32 ? 0n : id)
-  if (status === 'waiting' && receipt === undefined) return listWaiting(deps, caller, { channelId }, range)
-  const statuses = status === 'waiting' || status === 'all' ? undefined : [status]
+  if (status === 'waiting') return listWaiting(deps, caller, { channelId }, range)
+  const statuses = status === 'all' ? undefined : [status]
   return { ...(await listPayments(deps, caller, { channelId, receipt, statuses }, range)), loans: new Map() }
 }
 

@@ -42,7 +42,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
     ...['payments/candidates', 'payments/inbox', 'payments/payments', 'payments/reconciliations', 'payments/reversals'],
   ],
   'sums, and reading through the whole book': [
-    ...['office/search', 'office/today'],
+    ...['office/payments', 'office/search', 'office/today'],
     ...[
       'audit/audit',
       'audit/auditTail',

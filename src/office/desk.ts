@@ -4,12 +4,13 @@ import { readId } from '../api/wire.ts'
 import type { Config } from '../app/config.ts'
 import { FIRST_DATE, isCalendarDate, LAST_DATE, type LocalDate, toRfc3339 } from '../domain/dates.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
-import { type Caller, mayReadAll } from '../services/access/caller.ts'
+import { type Caller, mayChange, mayReadAll } from '../services/access/caller.ts'
 import type { Deps } from '../services/deps.ts'
 import type { PageSession } from '../services/office/pageSessions.ts'
 import { enterOrganization } from '../services/testClock/testClocks.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
 import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
+import { paymentWords } from '../words/payments.ts'
 import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
 
 /** All words of the office pages. */
@@ -21,6 +22,7 @@ const PAGE_WORDS = {
   ...doneWords,
   ...statusWords,
   ...typeWords,
+  ...paymentWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>
@@ -49,6 +51,8 @@ export interface Desk extends Frame {
   readonly isAdmin: boolean
   /** Whether the person may see what only ADMIN and AUDITOR may. */
   readonly isReader: boolean
+  /** Whether the person may allocate payments: everybody but one who has the role AUDITOR alone. */
+  readonly mayChange: boolean
   /** The clock of a test organization, as people read it; undefined for a live one. */
   readonly testClock: string | undefined
   formToken(): string
@@ -94,6 +98,7 @@ export async function deskOf(deps: Deps, request: FastifyRequest, session: PageS
     caller: { ...identity, requestId: request.id },
     isAdmin: identity.roles.includes('ADMIN'),
     isReader: mayReadAll(identity),
+    mayChange: mayChange(identity),
     testClock: mode === 'test' ? timeText(deps.now(organizationId), deps.config.zone) : undefined,
     formToken: () => formToken(session),
   }

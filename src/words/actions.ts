@@ -145,5 +145,8 @@ export const doneWords = {
   doneApprove: ['It is approved and done.', 'Imeidhinishwa na kufanyika.'],
   doneReject: ['It is rejected.', 'Imekataliwa.'],
   doneRejectAll: ['They are rejected.', 'Yamekataliwa.'],
+  doneAllocate: ['The payment is allocated.', 'Malipo yamegawiwa.'],
+  doneReturn: ['The payment is noted as paid back.', 'Imeandikwa kuwa malipo yamerudishwa.'],
+  doneReverseAllocations: ['The allocations are reversed.', 'Mgao umebatilishwa.'],
   doneWithdraw: ['It is withdrawn.', 'Imeondolewa.'],
 } as const satisfies Words

@@ -18,6 +18,7 @@ let browser: Browser
 let loan: string
 let customer: string
 let idle: string
+let payment: string
 
 beforeAll(async () => {
   if (installed === undefined) return
@@ -32,6 +33,11 @@ beforeAll(async () => {
   expect(await service.post(`/v1/loans/${loan}/repayments/waive-interest`, { body: forgiven })).toMatchObject({
     status: 200,
   })
+  const operator = { token: service.tokens.operator }
+  const channel = { name: HOSTILE, adapter: 'canonical' }
+  const channelId = (await service.post('/v1/payment-channels', { body: channel, ...operator })).body.id
+  const paid = { channelId, receipt: 'RC-1', amount: 1_500, reference: `${HOSTILE} 2`, payerName: HOSTILE }
+  payment = (await service.post('/v1/payments', { body: paid })).body.id
   await keepJournal(service.deps)
   office = openOffice(service.deps)
   await office.monitor.listen({ host: '127.0.0.1', port: 0 })
@@ -52,6 +58,8 @@ const PATHS = () => [
   ...['/portfolio-at-risk', '/products', '/documents', '/journal', '/trial-balance', '/webhooks', '/audit'],
   ...['/exports', '/book', `/loans/${loan}/do/waive`, `/loans/${loan}/do/charge`, `/customers/${customer}/do/close`],
   `/loans/${loan}/do/restructure`,
+  ...['/payments', '/payments?status=all', `/payments/${payment}`, `/payments/${payment}?q=%3Cimg`, '/channels'],
+  ...[`/payments/${payment}/loans/${loan}/do/allocate`, `/payments/${payment}/do/return`],
 ]
 
 /** Opens a page in a context of its own, and collects what the browser complains of. */
@@ -194,6 +202,38 @@ describe('by keyboard alone, without script', () => {
     },
   )
 
+  it('a person chooses a payment that waits, searches for a loan, and says yes to a part of it', async () => {
+    await open(
+      async (page) => {
+        await goTo(page, '/payments')
+        await tabTo(page, payment)
+        await page.keyboard.press('Enter')
+        await page.waitForURL(`**/payments/${payment}`)
+        const allocate = `Allocate to loan ${loan}`
+        await tabTo(page, 'Find another loan')
+        await page.keyboard.press('Shift+Tab')
+        await page.keyboard.type('<img src=x')
+        await page.keyboard.press('Enter')
+        await page.waitForURL('**?q=*')
+        await tabTo(page, allocate)
+        await page.keyboard.press('Enter')
+        await page.getByText(`TZS of payment RC-1 to loan ${loan}`).waitFor()
+        await tabTo(page, 'amount')
+        await page.keyboard.press('ControlOrMeta+A')
+        await page.keyboard.type('500')
+        await tabTo(page, 'See what it becomes')
+        await page.keyboard.press('Enter')
+        await page.getByText(`500.00 TZS of payment RC-1 to loan ${loan}`, { exact: false }).waitFor()
+        await tabTo(page, 'Yes, do it')
+        await page.keyboard.press('Enter')
+        await page.waitForURL('**?done=doneAllocate')
+        expect(await page.getByRole('status').count()).toBe(1)
+      },
+      { javaScriptEnabled: false },
+    )
+    expect((await service.get(`/v1/payments/${payment}`)).body).toMatchObject({ allocated: 500, suspense: 1_000 })
+  })
+
   it('an ADMIN gives a holiday, sees each due date before and after, and takes the restructure back', async () => {
     const { body: other } = await service.post('/v1/loans', {
       body: { customerId: 'held', productId: 3, principal: 60_000 },
@@ -267,7 +307,8 @@ describe('by keyboard alone, without script', () => {
 describe('what a client sent', () => {
   it('is shown as text on every page, and runs nothing', async () => {
     await open(async (page) => {
-      for (const path of ['/customers', `/customers/${customer}`, `/loans/${loan}`, '/search?q=%3Cimg']) {
+      const pages = ['/customers', `/customers/${customer}`, `/loans/${loan}`, '/search?q=%3Cimg']
+      for (const path of [...pages, '/payments', `/payments/${payment}`, '/channels']) {
         await goTo(page, path)
         expect([path, await page.locator('main img').count()]).toEqual([path, 0])
         const text = (await page.locator('main').textContent()) ?? ''

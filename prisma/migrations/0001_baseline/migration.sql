@@ -956,6 +956,8 @@ CREATE INDEX payment_inbox_pending ON payment_inbox (organization_id, id) WHERE 
 CREATE INDEX payment_inbox_channel ON payment_inbox (organization_id, channel_id, state, id);
 -- Old messages are found by the ranges of their pages.
 CREATE INDEX payment_inbox_received ON payment_inbox USING brin (received_at) WITH (pages_per_range = 32, autosummarize = on);
+-- The messages that told of a payment.
+CREATE INDEX payment_inbox_payment ON payment_inbox (organization_id, payment_id) WHERE payment_id IS NOT NULL;
 
 -- The comparison of a provider's statement with the payments of a channel. Amounts in minor units.
 CREATE TABLE reconciliation (

@@ -10,6 +10,8 @@ const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'read
   ['/customers', 'customers', 'all'],
   ['/arrears', 'arrears', 'all'],
   ['/portfolio-at-risk', 'portfolioAtRisk', 'readers'],
+  ['/payments', 'paymentsToMatch', 'all'],
+  ['/channels', 'channels', 'readers'],
   ['/pending', 'pending', 'readers'],
   ['/products', 'products', 'all'],
   ['/documents', 'verify', 'all'],
@@ -105,6 +107,7 @@ form.inline { display: inline; margin: 0 }
 td { unicode-bidi: isolate; white-space: nowrap }
 .words { white-space: normal; overflow-wrap: anywhere; min-width: 160px }
 input, select, button { font: inherit; padding: 4px 10px; border: 1px solid var(--rule); border-radius: 6px; background: var(--raised); color: var(--ink) }
+select { max-width: 100% }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 16px 0 0; padding: 0 }
 .tiles div { background: var(--raised); border-radius: 8px; padding: 12px 16px }
 .tiles dt { color: var(--soft); font-size: 13px }

@@ -99,8 +99,12 @@ function schedule({ say }: Desk, { loan, state }: LoanNow): Html {
   )
 }
 
-/** Returns whether the entry of an ADMIN's row can be taken back; what was posted with a restructure goes with it. */
-const canReverse = (entry: Entry) => entry.reversedAt === null && causeOf(entry.restructure) === undefined
+/**
+ * Returns whether the entry of an ADMIN's row can be taken back; what was posted with a restructure goes
+ * with it, and a repayment of a payment is taken back through that.
+ */
+const canReverse = (entry: Entry) =>
+  entry.reversedAt === null && causeOf(entry.restructure) === undefined && !entry.paymentId
 
 /** Returns the word in the address of the reversal of an entry. */
 const reversalOf = ({ type }: Entry) => (type === 'Restructure' ? 'reverse-restructure' : 'reverse')
@@ -111,7 +115,7 @@ function entries({ deps, say, isAdmin, language }: Desk, { loan, state }: LoanNo
   const which = all > MOST_ENTRIES ? `: ${say('latestOf', { shown: MOST_ENTRIES, all })}` : ''
   const latest = loan.entries.slice(-MOST_ENTRIES).toReversed()
   const links = (entry: Entry) =>
-    html`${movesMoney(entry.type) && html`<a href="/loans/${loan.id}/transactions/${entry.id}/receipt?language=${language}">${say('receipt')}</a> `}${
+    html`${movesMoney(entry.type) && html`<a href="/loans/${loan.id}/transactions/${entry.id}/receipt?language=${language}">${say('receipt')}</a> `}${entry.paymentId != null && html`<a href="/payments/${entry.paymentId}">${say('payment')}</a> `}${
       isAdmin &&
       canReverse(entry) &&
       html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/${reversalOf(entry)}">${say('reverse')}</a> ${!isCharge(entry.type) && !entry.restructure && html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/adjust">${say('adjust')}</a>`}`

@@ -42,11 +42,6 @@ export async function auditPage(desk: Desk, query: Fields): Promise<string> {
   }
   const range = after === undefined ? { rows: ROWS } : { rows: ROWS, after }
   const { items, next } = await listAudit(deps, caller, filter, range)
-  const accounts = await listAccounts(deps, caller.organizationId)
-  const written = {
-    emails: new Map(accounts.map(({ id, email }) => [id, email])),
-    currencyOf: await currenciesOf(deps, caller, items),
-  }
   const field = (name: string, label: string, value: string | undefined) =>
     html`<label>${label} <input name="${name}" maxlength="${LONGEST_NAME}" size="12" value="${value ?? ''}"></label> `
   const more = linkOf('/audit', { from, to, entity, entityId, action, after: next })
@@ -55,21 +50,32 @@ export async function auditPage(desk: Desk, query: Fields): Promise<string> {
 <label>${say('from')} <input name="from" type="date" value="${from ?? ''}"></label>
 <label>${say('to')} <input name="to" type="date" value="${to ?? ''}"></label>
 ${choice(desk, 'entity', [say('thing'), TRAIL_THINGS], entity)}${field('entityId', say('id'), entityId)}${choice(desk, 'action', [say('action'), ACTIONS], action)}<button>${say('show')}</button></form>
-${table(
-  say('trail'),
-  [
-    ...([[say('id')], [say('time')], [say('by')], [say('action')], [say('thing')]] as const),
-    ...([
-      [say('before'), 'words'],
-      [say('after'), 'words'],
-      [say('request'), 'words'],
-    ] as const),
-  ],
-  items.map((entry) => rowOf(desk, entry, written)),
-  say('noTrail'),
-)}
+${await trailTable(desk, items)}
 ${next !== undefined && items.length === ROWS && html`<p><a href="${more}">${say('more')}</a></p>`}`
   return page(desk, say('audit'), body)
+}
+
+/** Builds the table of entries of the trail in words. */
+export async function trailTable(desk: Desk, items: readonly AuditEntry[]): Promise<Html> {
+  const { deps, caller, say } = desk
+  const accounts = await listAccounts(deps, caller.organizationId)
+  const written = {
+    emails: new Map(accounts.map(({ id, email }) => [id, email])),
+    currencyOf: await currenciesOf(deps, caller, items),
+  }
+  return table(
+    say('trail'),
+    [
+      ...([[say('id')], [say('time')], [say('by')], [say('action')], [say('thing')]] as const),
+      ...([
+        [say('before'), 'words'],
+        [say('after'), 'words'],
+        [say('request'), 'words'],
+      ] as const),
+    ],
+    items.map((entry) => rowOf(desk, entry, written)),
+    say('noTrail'),
+  )
 }
 
 /** Builds the choice of a name of the trail by its word. A name that has no word, of a later version, stays chosen. */
@@ -87,10 +93,18 @@ function choice(
   return html`<label>${label} <select name="${name}"><option value="">${say('all')}</option>${options}</select></label> `
 }
 
+/** The pages of the things that have one, by their names in the trail. */
+const PATHS: Readonly<Record<string, string>> = {
+  loan: 'loans',
+  delinquency: 'loans',
+  customer: 'customers',
+  payment: 'payments',
+}
+
 function rowOf({ deps, say, language }: Desk, entry: AuditEntry, { emails, currencyOf }: Written) {
   const { entity, entityId, action } = entry
   const { zone } = deps.config
-  const path = entity === 'loan' || entity === 'delinquency' ? 'loans' : entity === 'customer' ? 'customers' : undefined
+  const path = Object.hasOwn(PATHS, entity) ? PATHS[entity] : undefined
   const thing = `${nameIn(TRAIL_THINGS, language, entity)} ${entityId}`
   const [before, after] = changeTexts(entry.before, entry.after, { language, zone, currency: currencyOf(entry) })
   return [

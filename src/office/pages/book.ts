@@ -7,11 +7,13 @@ import { requireReader } from '../../services/access/caller.ts'
 import { type BookTotals, DAYS_SHOWN, type ProductTotals, type Totals } from '../../services/book/totals.ts'
 import { type ListedHead, listHeads, MOST_COUNTED } from '../../services/events/chainHeads.ts'
 import { countDue } from '../../services/loans/sweep.ts'
+import { countWaiting } from '../../services/office/payments.ts'
 import { getToday, type Today } from '../../services/office/today.ts'
 import { type Desk, type Fields, type PageWord, textOf, timeText } from '../desk.ts'
 import { ago, figures, linkOf, money, page, percent, table, tile, tiles } from '../layout/page.ts'
 import { barPlot } from '../layout/plot.ts'
 import type { Recent } from '../recent.ts'
+import { waitingText } from './payments.ts'
 
 const REFUSALS_SHOWN = 25
 /** Loans that are due are counted up to this number. */
@@ -168,9 +170,11 @@ export async function todayPage(desk: Desk, query: Fields, { totals }: Pick<Seen
   const { deps, caller, say } = desk
   const given = textOf(query, 'after') ?? ''
   const found = await getToday(deps, caller, readId(given) ?? 0n)
+  const waiting = await countWaiting(deps, caller)
   const book = totals.latest().find(({ organizationId }) => organizationId === caller.organizationId)
   const body = html`<h1>${say('today')}, ${found.today}</h1>
 ${moved(desk, found)}
+${waiting.length > 0 && html`<p><a href="/payments">${say('paymentsToMatch')}</a>: ${waitingText(desk, waiting)}</p>`}
 ${dueLoans(desk, found)}
 ${book && movedByDay(desk, book)}
 ${found.next !== undefined && html`<p><a href="${linkOf('/', { after: String(found.next) })}">${say('moreLoans')}</a></p>`}`

@@ -14,7 +14,8 @@ import { jsonText } from './audit.ts'
 /** Rows of the trail that are read at once. */
 const ROWS = 1_000
 
-const today = ({ deps, caller }: Desk) => dateIn(deps.config.zone, deps.now(caller.organizationId))
+/** Returns the day of the person's organization, for the name of a file. */
+export const today = ({ deps, caller }: Desk) => dateIn(deps.config.zone, deps.now(caller.organizationId))
 
 /** Writes a table of the book as a CSV file. @throws LendingError as `exportTable` */
 export const bookFile = (desk: Desk, kind: ExportKind) => ({
@@ -60,6 +61,8 @@ export function exportsPage(desk: Desk): string {
     [file('/customers.csv', 'customers.csv'), say('allCustomers')],
     [file('/loans.csv', 'loans.csv'), say('allLoans')],
     [file('/transactions.csv', 'transactions.csv'), say('allTransactions')],
+    [file('/payments.csv', 'payments.csv'), say('allPayments')],
+    [file('/payments-in-suspense.csv', 'payments-in-suspense.csv'), say('waitingPayments')],
     [file('/arrears.csv', 'arrears.csv'), say('allArrears')],
     [file('/portfolio-at-risk.csv', 'portfolio-at-risk.csv'), say('parOverTime')],
     [file(`/journal.csv?period=${month}`, `journal-${month}.csv`), `${say('journal')} ${say('ofMonth')} ${month}`],

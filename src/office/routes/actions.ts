@@ -22,8 +22,9 @@ import {
 import { RESTRUCTURE, REVERSE_RESTRUCTURE } from '../loan/restructures.ts'
 import { approvalStep, previewTable, rejectAllStep } from './approvals.ts'
 import { type Step, takeStep } from './flow.ts'
+import { allocateStep, returnStep, reverseStep } from './payments.ts'
 
-type Params = Readonly<Record<'id' | 'transactionId' | 'action', string>>
+type Params = Readonly<Record<'id' | 'loanId' | 'transactionId' | 'action', string>>
 type Request = FastifyRequest<{ Params: Params }>
 
 const noSuchAction = () => notFound('there is no such action')
@@ -49,6 +50,12 @@ export function addActions(app: FastifyInstance, deps: Core): void {
   add('/loans/:id/transactions/:transactionId/do/:action', transactionStep)
   add('/customers/:id/do/close', closeStep)
   add('/products/:id/do/retire', retireStep)
+  add('/payments/:id/loans/:loanId/do/allocate', allocateStep)
+  add('/payments/:id/do/return', returnStep)
+  add('/payments/:id/do/reverse', (request) => reverseStep(request, undefined))
+  add('/payments/:id/repayments/:transactionId/do/reverse', (request) =>
+    reverseStep(request, idOf(request.params.transactionId, 'transaction')),
+  )
   add('/pending/:id/do/:action', approvalStep)
   add('/pending/asked-by/:id/do/reject', (request) => rejectAllStep(request, 'asker'))
   add('/pending/of-loan/:id/do/reject', (request) => rejectAllStep(request, 'loan'))

@@ -8,6 +8,7 @@ import { type Fields, textOf } from '../desk.ts'
 import { arrearsFile, portfolioTimeFile } from '../pages/arrears.ts'
 import { auditFile, bookFile } from '../pages/bookFiles.ts'
 import { receiptFile, statementFile } from '../pages/documents.ts'
+import { suspenseFile } from '../pages/payments.ts'
 
 const CSV = 'text/csv; charset=utf-8'
 const TEXT = 'text/plain; charset=utf-8'
@@ -77,7 +78,10 @@ export function addFiles(app: FastifyInstance): void {
   app.get('/audit.csv', ownPlace, (request: Request, reply) =>
     sendToReader(request, reply, () => auditFile(request.desk)),
   )
-  for (const kind of ['customers', 'loans', 'transactions'] as const)
+  app.get('/payments-in-suspense.csv', ownPlace, (request: Request, reply) =>
+    sendToReader(request, reply, () => suspenseFile(request.desk)),
+  )
+  for (const kind of ['customers', 'loans', 'transactions', 'payments'] as const)
     app.get(`/${kind}.csv`, ownPlace, (request: Request, reply) =>
       sendToReader(request, reply, () => bookFile(request.desk, kind)),
     )

@@ -5,7 +5,7 @@ import { type Html, html } from '../../api/http/html.ts'
 import { inNames, LendingError } from '../../domain/errors.ts'
 import { type Caller, requireAdmin } from '../../services/access/caller.ts'
 import type { Idempotency } from '../../services/access/idempotency.ts'
-import type { Desk } from '../desk.ts'
+import type { Desk, PageWord } from '../desk.ts'
 import { type Fields, textOf } from '../desk.ts'
 import type { Done } from '../layout/page.ts'
 import { linkOf, page, tokenField } from '../layout/page.ts'
@@ -28,6 +28,14 @@ export interface Step {
   readonly values: Fields
   /** The page to go on to. */
   readonly back: string
+  /** Whether the question comes first, for the values with which the form begins; the form is below it. */
+  readonly asksFirst?: true
+  /** What is said where the thing has changed since the question. */
+  readonly changed?: PageWord
+  /** Requires a person who may make the change; an ADMIN when left out. @throws LendingError `permission_denied` */
+  readonly allow?: (caller: Caller) => void
+  /** Shows what the change is about as it is now, also where the change is refused. @throws LendingError */
+  about?(): Promise<Html>
   /** Shows what the change makes, and changes nothing. @throws LendingError */
   show(fields: Fields): Promise<Shown>
   /** Makes the change. @throws LendingError */
@@ -42,11 +50,14 @@ export async function takeStep(
   step: Step,
 ): Promise<FastifyReply> {
   const { desk } = request
-  requireAdmin(desk.caller)
-  if (request.method !== 'POST') return sendForm(reply, desk, step, { values: step.values })
-  const sent = request.body as Fields
+  const { allow = requireAdmin } = step
+  allow(desk.caller)
+  const isSent = request.method === 'POST'
+  if (!isSent && !step.asksFirst) return sendForm(reply, desk, step, { values: step.values })
+  const sent = isSent ? (request.body as Fields) : step.values
   try {
-    if (textOf(sent, 'step') !== 'confirm') return await sendQuestion(reply, desk, step, { sent, fresh: true })
+    if (!isSent || textOf(sent, 'step') !== 'confirm')
+      return await sendQuestion(reply, desk, step, { sent, fresh: true })
     return await confirm(idempotency, { desk, reply, step, sent })
   } catch (error) {
     if (!(error instanceof LendingError)) throw error
@@ -84,17 +95,19 @@ async function confirm(idempotency: Idempotency, { desk, reply, step, sent }: Co
   }
 }
 
-function sendForm(
+async function sendForm(
   reply: FastifyReply,
   desk: Desk,
-  { path, title, means, fields, back }: Step,
+  step: Step,
   { values, message }: { readonly values: Fields; readonly message?: string },
-): FastifyReply {
+): Promise<FastifyReply> {
   const { say } = desk
+  const { path, title, means, fields, back } = step
   const form = actionForm(desk, { action: path, fields, values, submit: say('preview') })
   const body = html`<h1>${title}</h1>
 <p>${means}</p>
 ${message !== undefined && html`<p class="bad" role="alert">${message}</p>`}
+${await step.about?.()}
 ${form}
 <p><a href="${back}">${say('back')}</a></p>`
   return reply.type(HTML).send(page(desk, title, body))
@@ -116,10 +129,12 @@ async function sendQuestion(
   })
   const body = html`<h1>${title}</h1>
 <p>${means}</p>
-${!fresh && html`<p class="notice" role="alert">${say('changedMeanwhile')}</p>`}
+${!fresh && html`<p class="notice" role="alert">${say(step.changed ?? 'changedMeanwhile')}</p>`}
 ${said.length > 0 && html`<ul>${said}</ul>`}
 ${view}
 ${question}
+${step.asksFirst && fields.length > 0 && actionForm(desk, { action, fields, values: sent, submit: say('preview') })}
+${await step.about?.()}
 <p><a href="${back}">${say('back')}</a></p>`
   return reply.type(HTML).send(page(desk, title, body))
 }

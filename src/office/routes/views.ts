@@ -5,9 +5,12 @@ import { arrearsPage, createArrearsSums, portfolioTimePage } from '../pages/arre
 import { auditPage } from '../pages/audit.ts'
 import { bookPage, type Seen, todayPage } from '../pages/book.ts'
 import { exportsPage } from '../pages/bookFiles.ts'
+import { channelsPage } from '../pages/channels.ts'
 import { customerPage, customersPage, searchPage } from '../pages/customers.ts'
 import { documentsPage } from '../pages/documents.ts'
 import { journalPage, trialBalancePage } from '../pages/journal.ts'
+import { paymentPage } from '../pages/payment.ts'
+import { paymentsPage } from '../pages/payments.ts'
 import { pendingPage } from '../pages/pending.ts'
 import { productsPage } from '../pages/products.ts'
 import { endpointPage, webhooksPage } from '../pages/webhooks.ts'
@@ -21,6 +24,9 @@ const VIEWS: Readonly<Record<string, View>> = {
   '/customers/:id': (desk, query, id) => customerPage(desk, id, query),
   '/loans/:id': (desk, query, id) => loanPage(desk, id, query),
   '/portfolio-at-risk': portfolioTimePage,
+  '/payments': paymentsPage,
+  '/payments/:id': (desk, query, id) => paymentPage(desk, id, query),
+  '/channels': channelsPage,
   '/pending': pendingPage,
   '/products': productsPage,
   '/journal': journalPage,

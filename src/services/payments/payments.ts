@@ -92,14 +92,19 @@ export async function viewOf(deps: DecideDeps, payment: Payment): Promise<Paymen
   return view
 }
 
-async function viewsOf(deps: DecideDeps, organizationId: number, payments: readonly Payment[]): Promise<PaymentView[]> {
+/** Returns payments as they are shown, with the loans that those may be for which have money in suspense. */
+export async function viewsOf(
+  deps: DecideDeps,
+  organizationId: number,
+  payments: readonly Payment[],
+): Promise<PaymentView[]> {
   const all = await readParts(
     deps.db,
     organizationId,
     payments.filter(({ parts }) => parts > 0).map(({ id }) => id),
   )
   const parts = Map.groupBy(all, ({ paymentId }) => paymentId)
-  const waiting = payments.filter(({ status }) => status === 'unmatched' || status === 'partly_allocated')
+  const waiting = payments.filter((payment) => inSuspense(payment) > 0n)
   // The phone number shows who may have paid, also where it may not decide.
   const wanted = waiting.map((payment) => wantedOf(deps, payment, { matchPhone: true }))
   const candidates = await findCandidates(deps.db, organizationId, wanted)
@@ -139,12 +144,9 @@ export function allocatePayment(
   if (allocations.length === 0 || allocations.length > MOST_ALLOCATIONS)
     throw invalidArgument('allocations', `must have 1 to ${MOST_ALLOCATIONS} parts`)
   return changePayment(deps, caller, id, async (transaction, payment) => {
-    if (payment.unconfirmed)
-      throw failedPrecondition('the payment waits for the statement of the provider, which has to confirm it first')
-    const amounts = allocations.map(({ amount }) => toMinor(amount, currencyOf(payment.currency), 'paymentAmount'))
-    requireSuspense(
+    const amounts = requireAllocatable(
       payment,
-      amounts.reduce((sum, amount) => sum + amount, 0n),
+      allocations.map(({ amount }) => amount),
     )
     const { zone } = deps.config
     const { organizationId } = caller
@@ -168,8 +170,24 @@ export function allocatePayment(
   })
 }
 
+/**
+ * Requires that parts of a payment can be allocated.
+ * @returns the parts in minor units
+ * @throws LendingError `invalid_argument` for an amount, `failed_precondition`
+ */
+export function requireAllocatable(payment: Payment, parts: readonly Decimal[]): bigint[] {
+  if (payment.unconfirmed)
+    throw failedPrecondition('the payment waits for the statement of the provider, which has to confirm it first')
+  const amounts = parts.map((amount) => toMinor(amount, currencyOf(payment.currency), 'paymentAmount'))
+  requireSuspense(
+    payment,
+    amounts.reduce((sum, amount) => sum + amount, 0n),
+  )
+  return amounts
+}
+
 /** Requires that a payment has money in suspense. @throws LendingError `failed_precondition` */
-function requireSuspense(payment: Payment, amount: bigint): void {
+export function requireSuspense(payment: Payment, amount: bigint): void {
   const left = inSuspense(payment)
   const say = (minor: bigint) => `${minorToText(minor, currencyOf(payment.currency))} ${payment.currency}`
   if (amount > left)

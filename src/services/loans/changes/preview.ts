@@ -22,9 +22,8 @@ export interface Preview {
 const NO_ID = 0n
 
 /**
- * Decides on a loan as a change would, and saves nothing: with the waiver that follows where the change settles the loan
- * early.
- * @throws LendingError `permission_denied`, `not_found`, and the refusals of `decide`
+ * Decides on a loan as a change of an ADMIN would, and saves nothing.
+ * @throws LendingError `permission_denied`, and as `previewDecision`
  */
 export async function previewChange(
   deps: ReadDeps,
@@ -33,6 +32,20 @@ export async function previewChange(
   decide: (loan: StoredLoan, now: Instant) => Saving,
 ): Promise<Preview> {
   requireAdmin(caller)
+  return previewDecision(deps, caller, ref, decide)
+}
+
+/**
+ * Decides on a loan as a change would, and saves nothing: with the waiver that follows where the change settles the loan
+ * early.
+ * @throws LendingError `not_found`, and the refusals of `decide`
+ */
+export async function previewDecision(
+  deps: ReadDeps,
+  caller: Caller,
+  ref: LoanRef,
+  decide: (loan: StoredLoan, now: Instant) => Saving,
+): Promise<Preview> {
   const { loan, state: before, at } = await getLoan(deps, caller, ref)
   const { save: decision, first = [] } = decide(loan, at)
   const earlier = savedFirst(loan, { author: caller, first, at }, () => NO_ID)

@@ -1,0 +1,28 @@
+import { toRfc3339 } from '../../domain/dates.ts'
+import { currencyOf, minorToText } from '../../domain/money.ts'
+import { inSuspense } from '../../domain/payments/payment.ts'
+import { type Column, othersText } from '../csv.ts'
+import type { PaymentView } from './payments.ts'
+
+/** Returns the columns of a file of payments with money in suspense. @param zone of the instants */
+export function suspenseColumns(zone: string): readonly Column<PaymentView>[] {
+  const amount = ({ payment }: PaymentView, minor: bigint) => minorToText(minor, currencyOf(payment.currency))
+  return [
+    ['id', ({ payment }) => String(payment.id)],
+    ['channelId', ({ payment }) => payment.channelId],
+    ['receipt', ({ payment }) => othersText(payment.receipt)],
+    ['status', ({ payment }) => payment.status],
+    ['currencyCode', ({ payment }) => payment.currency],
+    ['amount', (view) => amount(view, view.payment.amount)],
+    ['suspense', (view) => amount(view, inSuspense(view.payment))],
+    ['paidAt', ({ payment }) => toRfc3339(payment.paidAt, zone)],
+    ['valueDate', ({ payment }) => payment.valueDate],
+    ['reference', ({ payment }) => othersText(payment.reference)],
+    ['payerPhone', ({ payer }) => othersText(payer.phone)],
+    ['payerName', ({ payer }) => othersText(payer.name)],
+    ['awaitsStatement', ({ payment }) => String(payment.unconfirmed)],
+    ['cause', ({ payment }) => othersText(payment.cause)],
+    ['candidateLoans', ({ candidates }) => candidates.map(({ loanId }) => loanId).join(' ')],
+    ['receivedAt', ({ payment }) => toRfc3339(payment.receivedAt, zone)],
+  ]
+}

@@ -11,16 +11,20 @@ export interface SealedRow {
   readonly values: Texts
 }
 
-/** The part of a row of the trail that says which rows the change made true. */
-export interface TrailedChange {
+/** A row of the trail by the texts of its columns, and what it is about. */
+export interface TrailedRow {
   readonly id: bigint
   readonly entity: string
   readonly entityId: string
   readonly action: string
-  /** The change of a loan; undefined for a change of something else, and for a damaged row. */
-  readonly loanChange: StoredChange | undefined
   /** By the columns of `SEALED_TRAIL`. */
   readonly trail: Texts
+}
+
+/** The part of a row of the trail that says which rows the change made true. */
+export interface TrailedChange extends TrailedRow {
+  /** The change of a loan; undefined for a change of something else, and for a damaged row. */
+  readonly loanChange: StoredChange | undefined
 }
 
 const placeOf = (column: (typeof SEALED_TRAIL)[number]): number => SEALED_TRAIL.indexOf(column)
@@ -30,18 +34,25 @@ const ACTION = placeOf('action')
 const CHANGE = placeOf('change')
 
 /** Returns the text of a column of a row of the trail. */
-export const trailText = ({ trail }: Pick<TrailedChange, 'trail'>, column: (typeof SEALED_TRAIL)[number]) =>
+export const trailText = ({ trail }: Pick<TrailedRow, 'trail'>, column: (typeof SEALED_TRAIL)[number]) =>
   trail[placeOf(column)] ?? null
 
 /** Returns a row of the trail from the texts of its columns. */
-export function toTrailedChange({ id, trail }: { readonly id: bigint; readonly trail: Texts }): TrailedChange {
-  const change = trail[CHANGE] ?? null
-  return {
-    id,
-    entity: trail[ENTITY] ?? '',
-    entityId: trail[ENTITY_ID] ?? '',
-    action: trail[ACTION] ?? '',
-    loanChange: change === null ? undefined : changeFromText(change),
-    trail,
-  }
+export const toTrailedRow = ({ id, trail }: { readonly id: bigint; readonly trail: Texts }): TrailedRow => ({
+  id,
+  entity: trail[ENTITY] ?? '',
+  entityId: trail[ENTITY_ID] ?? '',
+  action: trail[ACTION] ?? '',
+  trail,
+})
+
+/** Reads the change of a loan from a row of the trail; undefined for a change of something else, and for a damaged row. */
+export function loanChangeIn({ trail }: Pick<TrailedRow, 'trail'>): StoredChange | undefined {
+  const text = trail[CHANGE] ?? null
+  return text === null ? undefined : changeFromText(text)
+}
+
+/** Returns a row of the trail from the texts of its columns, with the change of a loan. */
+export function toTrailedChange(row: { readonly id: bigint; readonly trail: Texts }): TrailedChange {
+  return { ...toTrailedRow(row), loanChange: loanChangeIn(row) }
 }

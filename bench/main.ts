@@ -91,10 +91,16 @@ async function run(options: Options): Promise<boolean> {
     rows,
   })
   if (options.profile) {
-    const ours = { pids: treeOf(stack.ours.service.pid), answered: answeredBy(rows, 'ours') }
-    const floor = { pids: [stack.floor.pid], answered: answeredBy(rows, 'floor') }
-    await Promise.all([stack.ours.service.stop(), stack.floor.end()])
-    say(`\n${await compareProfiles(stack.directory, ours, floor, span)}`)
+    const services = { ours: stack.ours.service, versus: stack.versus?.service }
+    const profiled = [
+      ...Object.entries(services).flatMap(([name, service]) =>
+        service ? [{ name: name as Target, pids: treeOf(service.pid) }] : [],
+      ),
+      { name: 'floor' as const, pids: [stack.floor.pid] },
+    ]
+    await Promise.all([services.ours.stop(), services.versus?.stop(), stack.floor.end()])
+    const targets = profiled.map((one) => ({ ...one, answered: answeredBy(rows, one.name) }))
+    say(`\n${await compareProfiles(stack.directory, targets, span)}`)
   }
   return right
 }

@@ -13,8 +13,9 @@ interface Profile {
   readonly startTime: number
 }
 
-/** Processes that were profiled, and how many requests they answered together meanwhile. */
+/** Processes of a target that were profiled, and how many requests they answered together meanwhile. */
 export interface Profiled {
+  readonly name: string
   readonly pids: readonly number[]
   readonly answered: number
 }
@@ -31,26 +32,26 @@ const MOST_LINES = 30
 export const microseconds = (): number => Number(process.hrtime.bigint() / 1000n)
 
 /**
- * Where the time of a request goes, in the main threads, in microseconds of CPU time a request: ours beside the floor's,
- * by package or layer and by function, each by its own time. Written by the processes as they ended.
+ * Where the time of a request goes, in the main threads, in microseconds of CPU time a request: the targets side by side, by
+ * package or layer and by function, each by its own time. Written by the processes as they ended.
  */
-export async function compareProfiles(directory: string, ours: Profiled, floor: Profiled, span: Span): Promise<string> {
-  const [mine, its] = [await read(directory, ours, span), await read(directory, floor, span)]
+export async function compareProfiles(directory: string, targets: readonly Profiled[], span: Span): Promise<string> {
+  const read = await Promise.all(targets.map((target) => readTimes(directory, target, span)))
+  const heads = targets.map(({ name }) => name.padStart(WIDTH)).join(' ')
   const list = (title: string, pick: (times: Times) => Map<string, number>) => {
-    const [left, right] = [pick(mine), pick(its)]
-    const names = [...new Set([...left.keys(), ...right.keys()])]
-    const most = (name: string) => Math.max(left.get(name) ?? 0, right.get(name) ?? 0)
+    const columns = read.map(pick)
+    const most = (name: string) => Math.max(...columns.map((times) => times.get(name) ?? 0))
+    const names = [...new Set(columns.flatMap((times) => [...times.keys()]))]
     return [
-      `    ours    floor  µs a request, ${title}`,
+      `${heads}  µs a request, ${title}`,
       ...names
         .sort((a, b) => most(b) - most(a))
         .slice(0, MOST_LINES)
-        .map((name) => `${column(left.get(name))} ${column(right.get(name))}  ${name}`),
+        .map((name) => `${columns.map((times) => column(times.get(name))).join(' ')}  ${name}`),
     ]
   }
-  const total = `${column(mine.total)} ${column(its.total)}  µs a request in all`
   return [
-    total,
+    `${read.map(({ total }) => column(total)).join(' ')}  µs a request in all`,
     '',
     ...list('by place', (times) => times.places),
     '',
@@ -58,7 +59,9 @@ export async function compareProfiles(directory: string, ours: Profiled, floor: 
   ].join('\n')
 }
 
-const column = (time = 0) => time.toFixed(1).padStart(8)
+const WIDTH = 8
+
+const column = (time = 0) => time.toFixed(1).padStart(WIDTH)
 
 /** Microseconds a request. */
 interface Times {
@@ -67,7 +70,7 @@ interface Times {
   readonly functions: Map<string, number>
 }
 
-async function read(directory: string, { pids, answered }: Profiled, span: Span): Promise<Times> {
+async function readTimes(directory: string, { pids, answered }: Profiled, span: Span): Promise<Times> {
   const written = (await readdir(directory)).filter((name) => name.endsWith('.cpuprofile'))
   const files = written.filter((name) => pids.some((pid) => name.includes(`.${pid}.`)))
   if (files.length === 0) throw new Error(`process ${pids.join(', ')} left no profile`)
@@ -100,9 +103,12 @@ function add(times: Times, profile: Profile, answered: number, span: Span): void
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
+/** The path of a file within its checkout, whichever that is. */
 const shorten = (url: string) => {
   const path = url.startsWith('file:') ? fileURLToPath(url) : url
-  return path.includes('/node_modules/') ? path.slice(path.lastIndexOf('/node_modules/') + 1) : path.replace(ROOT, '')
+  return path.includes('/node_modules/')
+    ? path.slice(path.lastIndexOf('/node_modules/') + 1)
+    : path.replace(ROOT, '').replace(/^.*?\/(src|bench)\//, '$1/')
 }
 
 /** The package, the layer of ours, or Node itself. */

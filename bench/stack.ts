@@ -63,7 +63,7 @@ export async function startStack(
   }
   const byHand = await lay('floor', '.')
   const ours = await startVersion('ours', '.', profiling)
-  const versus = options.versus === undefined ? undefined : await startVersion('versus', options.versus)
+  const versus = options.versus === undefined ? undefined : await startVersion('versus', options.versus, profiling)
   const floor = startPeer<FloorDuties>('floor.ts', profiling)
   const driver = startPeer<DriverDuties>('driver.ts')
   const load = startPeer<LoadDuties>('load.ts')

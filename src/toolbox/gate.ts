@@ -61,7 +61,7 @@ interface Named {
 }
 
 /** Groups and members whose last turn is remembered. */
-const MOST_REMEMBERED = 10_000
+const MOST_REMEMBERED = 1_000
 
 /** Returns the holder that a caller is. */
 export const holderOf = (caller: { readonly organizationId: number; readonly accountId: number | null }): Holder => ({

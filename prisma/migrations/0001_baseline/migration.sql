@@ -165,6 +165,9 @@ CREATE TABLE loan (
   total_recovered      bigint NOT NULL DEFAULT 0,
   next_due_on          date,
   overdue_since        date,
+  -- Whether overdue_since is a day, for the index of who is late: it changes when a loan falls behind or has caught up, and not with
+  -- each payment between.
+  is_overdue           boolean NOT NULL DEFAULT false,
   charged_off_on       date,
   closed_on            date,
   -- When time alone next changes one of the columns above; null: never.
@@ -206,9 +209,9 @@ CREATE INDEX loan_product_arrival ON loan (organization_id, product_id, arrival)
 CREATE INDEX loan_due ON loan (organization_id, due_on, arrival);
 -- Loans that are charged off, few of many, in the order in which they came.
 CREATE INDEX loan_charged_off ON loan (organization_id, arrival) WHERE charged_off_on IS NOT NULL;
--- Who is late, the oldest first, and who may become late by a day. No index has the due date of the oldest unpaid instalment:
--- each payment of an instalment moves that date, and a change of an indexed column writes all indexes of the loan.
-CREATE INDEX loan_overdue ON loan (organization_id, overdue_since, id) WHERE overdue_since IS NOT NULL;
+-- Who is late, and who may become late by a day. No index has the due date of the oldest unpaid instalment or the day since which a
+-- loan is late: each payment of an instalment moves them, and a change of an indexed column writes all indexes of the loan.
+CREATE INDEX loan_overdue ON loan (organization_id, id) WHERE is_overdue;
 CREATE INDEX loan_review ON loan (organization_id, next_change_at) WHERE next_change_at IS NOT NULL;
 
 -- The contractual schedule: never changed by what happens to the loan.

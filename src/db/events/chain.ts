@@ -3,7 +3,7 @@ import type { Transaction } from '../postgres/transaction.ts'
 import { type ColumnTypes, columnValues, tableOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { SEALED_TRAIL, textsEach } from './sealedColumns.ts'
-import { type TrailedChange, toTrailedChange, trailText } from './trailedChange.ts'
+import { type TrailedRow, toTrailedRow, trailText } from './trailedChange.ts'
 
 /** The end of an organization's chain: what was sealed last. */
 export interface ChainEnd {
@@ -21,22 +21,22 @@ export interface ChainEnd {
 }
 
 /** A row of the trail that is to be sealed. */
-export interface UnsealedRow extends TrailedChange {
+export interface UnsealedRow extends TrailedRow {
   readonly at: number
   /** Whether the change raised a credit limit. */
   readonly isRaised: boolean
   readonly isUnannounced: boolean
 }
 
-/** A row of `event`. */
+/** A row of `event`; its bytes in hexadecimal. */
 export interface EventRow {
   readonly changeId: bigint
   readonly part: number
   readonly sequence: bigint | null
   readonly type: string
-  readonly digest: Uint8Array | null
-  readonly marks: Uint8Array
-  readonly hash: Uint8Array
+  readonly digest: string | null
+  readonly marks: string
+  readonly hash: string
 }
 
 /** The last number of a row of the trail that was drawn, by any transaction. */
@@ -131,8 +131,8 @@ export async function readUnsealed(
   const prepared = readUnsealedRows({ organizationId, above, settled, most })
   const { rows } = await transaction.query<UnsealedTexts>({ ...prepared, rowMode: 'array' })
   return rows.map(([id, at, isRaised, ...trail]) => {
-    const change = toTrailedChange({ id, trail })
-    return { ...change, at, isRaised, isUnannounced: trailText(change, 'unannounced') === 'true' }
+    const row = toTrailedRow({ id, trail })
+    return { ...row, at, isRaised, isUnannounced: trailText(row, 'unannounced') === 'true' }
   })
 }
 
@@ -172,8 +172,6 @@ const extend = statement<ExtendValues & Record<string, unknown>>(
   WHERE organization_id = ${p('organizationId')}`,
 )
 
-const hex = (bytes: Uint8Array | null) => bytes && Buffer.from(bytes).toString('hex')
-
 /** Adds events to a claimed chain, and moves its end. Where a clock went back, the time of the last event is kept. */
 export async function extendChain(
   transaction: Transaction,
@@ -186,9 +184,9 @@ export async function extendChain(
     event.part,
     event.sequence,
     event.type,
-    hex(event.digest),
-    hex(event.marks),
-    hex(event.hash),
+    event.digest,
+    event.marks,
+    event.hash,
   ])
   const values = { organizationId, sealedAt, ...end, hash: Buffer.from(end.hash) }
   await transaction.query(extend({ ...values, ...columnValues(EVENT, rows, EVENTS) }))

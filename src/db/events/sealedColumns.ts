@@ -30,6 +30,7 @@ const FIGURES = [
   'total_recovered',
   'next_due_on',
   'overdue_since',
+  'is_overdue',
   'charged_off_on',
   'closed_on',
   'next_change_at',

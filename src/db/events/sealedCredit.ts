@@ -1,7 +1,7 @@
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
 import { absent, isBigint, SEALED, type SealedName, type Texts, textsOf } from './sealedColumns.ts'
-import type { SealedRow, TrailedChange } from './trailedChange.ts'
+import type { SealedRow, TrailedRow } from './trailedChange.ts'
 
 /** A row of the trail about a customer's credit, with what it made true; null: the row is not there. */
 interface CreditRow {
@@ -64,14 +64,14 @@ const find = statement<CreditValues>(
 const DECIDES: ReadonlySet<string> = new Set(['score', 'boost'])
 
 /** Returns whether a change decided upon credit, or set the policy of it. */
-const isOfCredit = ({ entity, action }: TrailedChange): boolean =>
+const isOfCredit = ({ entity, action }: TrailedRow): boolean =>
   entity === 'customer' ? DECIDES.has(action) : entity === 'organization' && action === 'set credit policy'
 
 /** Reads the rows of credit that changes made true: decisions, limits that were raised, statements, policies. */
 export async function readCreditRows(
   transaction: Transaction,
   organizationId: number,
-  changes: readonly TrailedChange[],
+  changes: readonly TrailedRow[],
 ): Promise<Map<bigint, SealedRow[]>> {
   const asked = changes.filter(isOfCredit)
   if (asked.length === 0) return new Map()

@@ -5,7 +5,7 @@ import { jsonbText } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { absent, isBigint, isInt, SEALED, type Texts, textsOf } from './sealedColumns.ts'
 import { readCreditRows } from './sealedCredit.ts'
-import { type SealedRow, type TrailedChange, trailText } from './trailedChange.ts'
+import { type SealedRow, type TrailedChange, type TrailedRow, trailText } from './trailedChange.ts'
 
 /** The lines of schedules that are read at once, besides those of one loan. */
 const MOST_LINES = 10_000
@@ -91,7 +91,7 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
 )
 
 /** Returns the rows that a change names by its key; those of credit are found by `readCreditRows`. */
-function namedBy({ entity, entityId, action }: TrailedChange): Named[] {
+function namedBy({ entity, entityId, action }: TrailedRow): Named[] {
   const [table, actions] = ROW_OF.get(entity) ?? []
   return table && (actions === undefined || actions.includes(action)) ? [{ table, key: entityId }] : []
 }
@@ -142,7 +142,7 @@ export function postedRows(change: TrailedChange): SealedRow[] {
 export async function readSealed(
   transaction: Transaction,
   organizationId: number,
-  changes: readonly TrailedChange[],
+  changes: readonly TrailedRow[],
 ): Promise<Map<bigint, SealedRow[]>> {
   const named = new Map(changes.map((change) => [change, namedBy(change)]))
   const found = new Map<ByKey, Map<string, Texts>>()
@@ -207,7 +207,7 @@ const linesOf = (named: readonly Named[], loans: ReadonlyMap<string, Texts>): nu
   loanOf(named).reduce((sum, key) => sum + Number(loans.get(key)?.[NUMBER_OF_REPAYMENTS] ?? 0), 0)
 
 /** Returns the first of the changes, whose schedules have no more than `MOST_LINES` lines; at least one change. */
-function withinBounds(changes: readonly TrailedChange[], countLines: (change: TrailedChange) => number) {
+function withinBounds(changes: readonly TrailedRow[], countLines: (change: TrailedRow) => number) {
   let lines = 0
   const end = changes.findIndex((change, index) => {
     lines += countLines(change)

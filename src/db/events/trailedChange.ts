@@ -13,18 +13,20 @@ export interface SealedRow {
   readonly values: Texts
 }
 
-/** The part of a row of the trail that says which rows the change made true. */
-export interface TrailedChange {
+/** A row of the trail by the texts of its columns, and what it is about. */
+export interface TrailedRow {
   readonly id: bigint
   readonly entity: string
   readonly entityId: string
   readonly action: string
-  /** The change of a loan; undefined for a change of something else, and for a damaged row. */
-  readonly loanChange: StoredChange | undefined
-  /** The payment after a change of one; undefined for a change of something else, and for a damaged row. */
-  readonly paymentChange: PaymentChange | undefined
   /** By the columns of `SEALED_TRAIL`. */
   readonly trail: Texts
+}
+
+/** The part of a row of the trail that says which rows the change made true. */
+export interface TrailedChange extends TrailedRow {
+  /** The change of a loan; undefined for a change of something else, and for a damaged row. */
+  readonly loanChange: StoredChange | undefined
 }
 
 const placeOf = (column: (typeof SEALED_TRAIL)[number]): number => SEALED_TRAIL.indexOf(column)
@@ -35,19 +37,29 @@ const CHANGE = placeOf('change')
 const AFTER = placeOf('after')
 
 /** Returns the text of a column of a row of the trail. */
-export const trailText = ({ trail }: Pick<TrailedChange, 'trail'>, column: (typeof SEALED_TRAIL)[number]) =>
+export const trailText = ({ trail }: Pick<TrailedRow, 'trail'>, column: (typeof SEALED_TRAIL)[number]) =>
   trail[placeOf(column)] ?? null
 
 /** Returns a row of the trail from the texts of its columns. */
-export function toTrailedChange({ id, trail }: { readonly id: bigint; readonly trail: Texts }): TrailedChange {
-  const change = trail[CHANGE] ?? null
-  return {
-    id,
-    entity: trail[ENTITY] ?? '',
-    entityId: trail[ENTITY_ID] ?? '',
-    action: trail[ACTION] ?? '',
-    loanChange: change === null ? undefined : changeFromText(change),
-    paymentChange: trail[ENTITY] === PAYMENT ? paymentFromText(trail[AFTER] ?? null) : undefined,
-    trail,
-  }
+export const toTrailedRow = ({ id, trail }: { readonly id: bigint; readonly trail: Texts }): TrailedRow => ({
+  id,
+  entity: trail[ENTITY] ?? '',
+  entityId: trail[ENTITY_ID] ?? '',
+  action: trail[ACTION] ?? '',
+  trail,
+})
+
+/** Reads the change of a loan from a row of the trail; undefined for a change of something else, and for a damaged row. */
+export function loanChangeIn({ trail }: Pick<TrailedRow, 'trail'>): StoredChange | undefined {
+  const text = trail[CHANGE] ?? null
+  return text === null ? undefined : changeFromText(text)
+}
+
+/** Reads the payment after a change of one from a row of the trail; undefined for a change of something else, and for a damaged row. */
+export const paymentChangeIn = ({ entity, trail }: Pick<TrailedRow, 'entity' | 'trail'>): PaymentChange | undefined =>
+  entity === PAYMENT ? paymentFromText(trail[AFTER] ?? null) : undefined
+
+/** Returns a row of the trail from the texts of its columns, with the change of a loan. */
+export function toTrailedChange(row: { readonly id: bigint; readonly trail: Texts }): TrailedChange {
+  return { ...toTrailedRow(row), loanChange: loanChangeIn(row) }
 }

@@ -46,7 +46,7 @@ const disbursed = unprepared<Omit<DayAsked, 'today'>>(
  * or time changes it by the end of the day.
  */
 const mayOweOn = (organizationId: string, today: string, end: string) => `
-  l.organization_id = ${organizationId} AND (l.overdue_since IS NOT NULL OR l.next_change_at <= ${end}::timestamptz)
+  l.organization_id = ${organizationId} AND (l.is_overdue OR l.next_change_at <= ${end}::timestamptz)
   AND l.status = 'Active' AND (l.next_due_on = ${today}::date
     OR l.next_due_on < ${today}::date AND (
       l.id IN (SELECT e.loan_id FROM loan_entry e

@@ -41,11 +41,11 @@ const find = unprepared<FindValues>((p) => {
       AND (${dueOn}, l.id) > (coalesce(${p('afterDueOn')}::date + ${days}, '-infinity'), coalesce(${p('afterId')}::bigint, 0))`
   return `
   (SELECT l.overdue_since - 1 AS "dueOn", l.id FROM loan l
-    WHERE ${placed('l.overdue_since', 1)} AND l.overdue_since IS NOT NULL
+    WHERE ${placed('l.overdue_since', 1)} AND l.is_overdue
     ORDER BY l.overdue_since, l.id LIMIT ${p('most')})
   UNION ALL
   (SELECT l.next_due_on, l.id FROM loan l
-    WHERE ${placed('l.next_due_on')} AND l.overdue_since IS NULL AND l.next_change_at <= ${p('start')}::timestamptz
+    WHERE ${placed('l.next_due_on')} AND NOT l.is_overdue AND l.next_change_at <= ${p('start')}::timestamptz
     ORDER BY l.next_due_on, l.id LIMIT ${p('most')})
   ORDER BY 1, 2 LIMIT ${p('most')}`
 })

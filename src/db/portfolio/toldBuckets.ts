@@ -96,7 +96,7 @@ const candidatesOf = (policy: DelinquencyPolicy) =>
     LEFT JOIN loan_bucket told ON told.organization_id = l.organization_id AND told.loan_id = l.id
     WHERE l.organization_id = ${p('organizationId')} AND l.id > ${p('after')} AND (
       l.next_change_at <= ${p('now')}::timestamptz
-      OR ((l.status = 'Active' AND l.overdue_since IS NOT NULL OR told.loan_id IS NOT NULL)
+      OR ((l.status = 'Active' AND l.is_overdue OR told.loan_id IS NOT NULL)
         ${dayDecides ? `AND (${isOther()})` : ''}))
     ORDER BY l.id LIMIT ${p('most')}`
   })

@@ -47,8 +47,10 @@ const LETTERED = /\\[^"\\]/
 /** An element of an array literal (PostgreSQL, 8.15.6): text in quotes, and what means something there behind a backslash. */
 function elementOf(value: unknown): string {
   if (value === null || value === undefined) return 'NULL'
-  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
-  invariant(typeof value === 'string', 'a row of numbers and texts')
+  if (typeof value !== 'string') {
+    invariant(typeof value !== 'object', 'a row of numbers, booleans and texts')
+    return String(value)
+  }
   // Few texts have any. JSON quotes them alike, but for some characters, in a quarter of the time.
   if (!SPECIAL.test(value)) return `"${value}"`
   const quoted = JSON.stringify(value)

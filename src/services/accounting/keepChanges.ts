@@ -47,55 +47,85 @@ interface Working {
   isOpened: boolean
 }
 
-/**
- * Posts changes of loans, in their order. A change that moves no amount has no posting.
- * @returns the head of the journal after them
- */
+/** The change of a loan by its names, as far as it says which loan that is. */
+type NamedChange = Pick<UnkeptChange, 'entity' | 'entityId'>
+
+/** Posts changes of loans, a part of them at a time, and inserts all of their postings at the end. */
+export interface Keeper {
+  /** Posts the next changes. A change that moves no amount has no posting. */
+  take(changes: readonly UnkeptChange[]): Promise<void>
+  /** Inserts the postings. @returns the head of the journal after them */
+  end(): Promise<JournalHead>
+}
+
+/** Begins to post changes of loans, in their order. @param named all of the changes that will be posted */
+export async function startKeeping(
+  deps: KeepDeps,
+  keeping: Keeping,
+  head: JournalHead,
+  named: readonly NamedChange[],
+): Promise<Keeper> {
+  const { transaction, organizationId, chart } = keeping
+  const loans = await readLoans(keeping, named)
+  const postings: NewPosting[] = []
+  let { changeId, sequence } = head
+
+  function takeOne(change: UnkeptChange): void {
+    const loan = loans.get(loanIdOf(change) ?? 0n)
+    const at = change.first ?? sequence
+    changeId = change.id
+    sequence = change.last ?? sequence
+    if (change.entity === PAYMENT) takePayment(change, at)
+    if (!loan) return
+    const { loanChange } = change
+    // A damaged row must not keep the others of its lender out of the journal; book check names it.
+    if (!loanChange || loan.contribution === 'damaged') {
+      deps.listener.changeNotPosted()
+      return
+    }
+    const steps = stepsOf(loanChange)
+    for (const [step, after] of steps.entries()) {
+      const before = { contribution: loan.contribution, isOpened: loan.isOpened }
+      const isLast = step === steps.length - 1
+      const posting = postingOf(deps, chart, head, { loan, before, change, loanChange, after, isLast, sequence: at })
+      if (posting) postings.push({ ...posting, id: head.postingId + BigInt(postings.length) + 1n })
+    }
+  }
+
+  function takePayment(change: UnkeptChange, at: bigint): void {
+    const posting = postingOfPayment(head, change, at)
+    if (posting === 'damaged') deps.listener.changeNotPosted()
+    else if (posting) postings.push({ ...posting, id: head.postingId + BigInt(postings.length) + 1n })
+  }
+
+  return {
+    async take(changes) {
+      // Only what an import posts is posted otherwise on a loan that was opened.
+      const imported = idsOf(changes.filter(({ loanChange }) => loanChange?.isImported))
+      const opened = imported.length > 0 ? await findOpened(transaction, organizationId, imported) : []
+      for (const id of opened) loans.get(id)!.isOpened = true
+      for (const change of changes) takeOne(change)
+    },
+    async end() {
+      await insertPostings(transaction, organizationId, postings)
+      return { ...head, changeId, sequence, postingId: head.postingId + BigInt(postings.length) }
+    },
+  }
+}
+
+/** Posts changes of loans, in their order. @returns the head of the journal after them */
 export async function keepChanges(
   deps: KeepDeps,
   keeping: Keeping,
   head: JournalHead,
   changes: readonly UnkeptChange[],
 ): Promise<JournalHead> {
-  const loans = await readLoans(keeping, changes)
-  const postings: NewPosting[] = []
-  let { sequence } = head
-  for (const [index, change] of changes.entries()) {
-    if (index % SLICE === SLICE - 1) await turn()
-    const loan = loans.get(loanIdOf(change) ?? 0n)
-    const at = change.first ?? sequence
-    sequence = change.last ?? sequence
-    if (change.entity === PAYMENT) {
-      const posting = postingOfPayment(head, change, at)
-      if (posting === 'damaged') deps.listener.changeNotPosted()
-      else if (posting) postings.push({ ...posting, id: head.postingId + BigInt(postings.length) + 1n })
-    }
-    if (!loan) continue
-    const { loanChange } = change
-    // A damaged row must not keep the others of its lender out of the journal; book check names it.
-    if (!loanChange || loan.contribution === 'damaged') {
-      deps.listener.changeNotPosted()
-      continue
-    }
-    const steps = stepsOf(loanChange)
-    for (const [step, after] of steps.entries()) {
-      const before = { contribution: loan.contribution, isOpened: loan.isOpened }
-      const isLast = step === steps.length - 1
-      const posting = postingOf(deps, keeping.chart, head, {
-        loan,
-        before,
-        change,
-        loanChange,
-        after,
-        isLast,
-        sequence: at,
-      })
-      if (posting) postings.push({ ...posting, id: head.postingId + BigInt(postings.length) + 1n })
-    }
+  const keeper = await startKeeping(deps, keeping, head, changes)
+  for (let from = 0; from < changes.length; from += SLICE) {
+    if (from > 0) await turn()
+    await keeper.take(changes.slice(from, from + SLICE))
   }
-  await insertPostings(keeping.transaction, keeping.organizationId, postings)
-  const changeId = changes.at(-1)?.id ?? head.changeId
-  return { ...head, changeId, sequence, postingId: head.postingId + BigInt(postings.length) }
+  return keeper.end()
 }
 
 /** Returns the posting of a change of a payment: of the money that came in or went out with it; undefined where none did. */
@@ -127,21 +157,15 @@ function postingOfPayment(
   }
 }
 
+/** Returns the loans that changes name, each once. */
+const idsOf = (some: readonly NamedChange[]): bigint[] => [...new Set(some.flatMap((change) => loanIdOf(change) ?? []))]
+
 /** Reads the loans of changes, as the journal has them. */
-async function readLoans({ transaction, organizationId }: Keeping, changes: readonly UnkeptChange[]) {
-  const idsOf = (some: readonly UnkeptChange[]) => [...new Set(some.flatMap((change) => loanIdOf(change) ?? []))]
+async function readLoans({ transaction, organizationId }: Keeping, changes: readonly NamedChange[]) {
   const ids = idsOf(changes)
-  // Only what an import posts is posted otherwise on a loan that was opened.
-  const imported = idsOf(changes.filter(({ loanChange }) => loanChange?.isImported))
   const found = ids.length > 0 ? await readContributions(transaction, organizationId, ids) : []
-  const opened = imported.length > 0 ? await findOpened(transaction, organizationId, imported) : []
   const contributions = new Map(found.map(({ id, contribution }) => [id, contributionFrom(contribution)]))
-  return new Map(
-    ids.map((id): [bigint, Working] => [
-      id,
-      { id, contribution: contributions.get(id), isOpened: opened.includes(id) },
-    ]),
-  )
+  return new Map(ids.map((id): [bigint, Working] => [id, { id, contribution: contributions.get(id), isOpened: false }]))
 }
 
 /** What a loan contributes by its last posting; undefined where it has none. */

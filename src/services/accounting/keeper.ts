@@ -12,7 +12,7 @@ import { readChart } from '../../db/accounting/takenUp.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
 import type { Deps } from '../deps.ts'
 import type { Job } from '../jobs/job.ts'
-import { type Keeping, keepChanges } from './keepChanges.ts'
+import { type Keeper, type Keeping, keepChanges, startKeeping } from './keepChanges.ts'
 import { isControl, keepControl } from './keepControl.ts'
 import { walkLoans } from './walkLoans.ts'
 
@@ -62,28 +62,34 @@ async function keepNext(deps: KeeperDeps, organizationId: number) {
   })
 }
 
+/** A row of the trail that is about to be sealed, by what it is about. */
+type ToSeal = Pick<UnkeptChange, 'entity' | 'entityId'>
+
 /**
- * Posts changes in the transaction that seals them, where the journal has come to the changes before them. What it leaves
+ * Begins to post changes in the transaction that seals them, where the journal has come to the changes before them. What is left
  * the job of the journal takes: a change of the journal itself, and all after it until the job has come to the end.
  * @param after the change before the first of them
- * @returns whether they are in the journal
+ * @returns undefined where they are left to the job; otherwise its `end` moves the journal on
  */
 export async function postSealed(
   deps: Pick<KeeperDeps, 'config' | 'listener'>,
   { transaction, organizationId }: Omit<Keeping, 'chart'>,
-  { after, changes }: { readonly after: bigint; readonly changes: readonly UnkeptChange[] },
-): Promise<boolean> {
-  if (changes.some(isControl)) return false
+  { after, changes }: { readonly after: bigint; readonly changes: readonly ToSeal[] },
+): Promise<Keeper | undefined> {
+  if (changes.some(isControl)) return undefined
   const claimed = await claimJournal(transaction, organizationId)
-  if (claimed?.changeId !== after || claimed.walkedTo !== null) return false
+  if (claimed?.changeId !== after || claimed.walkedTo !== null) return undefined
   const { sealedTo: _, ...head } = claimed
   const chart = await readChart({ pool: transaction }, organizationId, head.chartVersion)
-  await moveJournal(
-    transaction,
-    organizationId,
-    await keepChanges(deps, { transaction, organizationId, chart }, head, changes),
-  )
-  return true
+  const keeper = await startKeeping(deps, { transaction, organizationId, chart }, head, changes)
+  return {
+    ...keeper,
+    async end() {
+      const moved = await keeper.end()
+      await moveJournal(transaction, organizationId, moved)
+      return moved
+    },
+  }
 }
 
 async function nextOf(deps: KeeperDeps, keeping: Keeping, head: JournalHead, sealedTo: ClaimedJournal['sealedTo']) {

@@ -16,12 +16,13 @@ import {
 } from '../../db/events/chain.ts'
 import { readHeads } from '../../db/events/eventList.ts'
 import { readSealed } from '../../db/events/sealedRows.ts'
-import type { SealedRow } from '../../db/events/trailedChange.ts'
+import { loanChangeIn, paymentChangeIn, type SealedRow } from '../../db/events/trailedChange.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
 import { readMoment } from '../../db/queries/lists.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { eventTypesOf, untoldTypeOf } from '../../domain/events/changeEvents.ts'
+import type { Keeper } from '../accounting/keepChanges.ts'
 import { postSealed } from '../accounting/keeper.ts'
 import type { Deps } from '../deps.ts'
 import { type Job, type Left, SERVICE } from '../jobs/job.ts'
@@ -211,21 +212,19 @@ async function sealNext(deps: SequencerDeps, news: SequencerNews, { organization
     const subjects = await readSealed(transaction, organizationId, found)
     // The last of them are left for the next round where their schedules have very many lines.
     const changes = found.filter(({ id }) => subjects.has(id))
-    const { events, after } = await sealAll(chainSecret, organizationId, { end, changes, subjects })
+    const posting = post && organizationId !== SERVICE ? post : undefined
+    const keeper = await orNotPosted(() =>
+      posting?.(deps, { transaction, organizationId }, { after: end.changeId, changes }),
+    )
+    const { events, notStamped, after } = await sealAll(chainSecret, organizationId, { end, changes, subjects, keeper })
     await extendChain(transaction, organizationId, events, { end: after, sealedAt: moment(machineNow()) })
-    const sealing = { transaction, organizationId }
-    const isPosted =
-      post !== undefined &&
-      organizationId !== SERVICE &&
-      (await tryToPost(post, deps, sealing, { end, changes, events }))
+    await orNotPosted(() => keeper?.end())
     return {
-      isPosted,
+      isPosted: keeper !== undefined,
       count: changes.length,
       isDone: found.length < CHANGES_A_ROUND && changes.length === found.length,
       isClosing: changes.some(({ entity }) => entity === CLOSING),
-      notStamped: changes
-        .filter((change) => change.id > end.stampsAfter && !isStamped(chainSecret, organizationId, change))
-        .map(({ id }) => id),
+      notStamped,
       ...after,
     }
   })
@@ -238,27 +237,10 @@ async function sealNext(deps: SequencerDeps, news: SequencerNews, { organization
   return sealed
 }
 
-/** The changes of a round, as they are sealed. */
-interface SealedRound {
-  readonly end: ChainEnd
-  readonly changes: readonly UnsealedRow[]
-  readonly events: readonly EventRow[]
-}
-
 /** @throws NotPostedError where the changes cannot be posted, and the error of a database that is away */
-async function tryToPost(
-  post: typeof postSealed,
-  deps: SequencerDeps,
-  sealing: Parameters<typeof postSealed>[1],
-  { end, changes, events }: SealedRound,
-): Promise<boolean> {
-  const numbers = Map.groupBy(events, ({ changeId }) => changeId)
-  const numbered = changes.map((change): UnkeptChange => {
-    const own = numbers.get(change.id) ?? []
-    return { ...change, first: own[0]?.sequence ?? null, last: own.at(-1)?.sequence ?? null }
-  })
+async function orNotPosted<T>(post: () => Promise<T> | undefined): Promise<T | undefined> {
   try {
-    return await post(deps, sealing, { after: end.changeId, changes: numbered })
+    return await post()
   } catch (error) {
     if (isUnavailable(error)) throw error
     throw new NotPostedError('changes could not be posted', { cause: error })
@@ -315,25 +297,53 @@ interface ToSeal {
   readonly end: ChainEnd
   readonly changes: readonly UnsealedRow[]
   readonly subjects: ReadonlyMap<bigint, readonly SealedRow[]>
+  /** Posts the changes; undefined: the job of the journal does. */
+  readonly keeper: Keeper | undefined
 }
 
-/** Numbers the events of changes, and seals each change onto the one before. */
-async function sealAll(secret: ChainSecret, organizationId: number, { end, changes, subjects }: ToSeal) {
+/**
+ * Numbers the events of changes, seals each change onto the one before, and posts it. A part of the changes at a time is read from
+ * its text, and forgotten: objects of a whole round would outlive the young generation of the heap, and cost the service more
+ * than all that is done with them.
+ * @throws NotPostedError
+ */
+async function sealAll(secret: ChainSecret, organizationId: number, { end, changes, subjects, keeper }: ToSeal) {
   let { sequence, hash } = end
   const events: EventRow[] = []
-  for (const [index, change] of changes.entries()) {
-    if (index % SLICE === SLICE - 1) await turn()
+  const notStamped: bigint[] = []
+
+  function sealOne(row: UnsealedRow): UnkeptChange {
+    const change = {
+      ...row,
+      loanChange: loanChangeIn(row),
+      paymentChange: paymentChangeIn(row),
+      first: null,
+      last: null,
+    }
     const types = eventTypesOf(change)
-    const isTold = types !== undefined && !change.isUnannounced && change.id > end.openedAtChange
+    const isTold = types !== undefined && !row.isUnannounced && row.id > end.openedAtChange
+    const before = sequence
     const sealed = sealChange(secret, hash, {
       organizationId,
-      changeId: change.id,
-      trail: change.trail,
-      subjects: subjects.get(change.id) ?? [],
-      events: (types ?? [untoldTypeOf(change)]).map((type) => ({ type, sequence: isTold ? ++sequence : null })),
+      changeId: row.id,
+      trail: row.trail,
+      subjects: subjects.get(row.id) ?? [],
+      events: (types ?? [untoldTypeOf(row)]).map((type) => ({ type, sequence: isTold ? ++sequence : null })),
     })
-    for (const part of sealed.parts) events.push({ changeId: change.id, ...part })
+    for (const { digest, marks, hash, ...part } of sealed.parts)
+      events.push({ changeId: row.id, ...part, digest: digest && hex(digest), marks: hex(marks), hash: hex(hash) })
     hash = sealed.hash
+    if (row.id > end.stampsAfter && !isStamped(secret, organizationId, row)) notStamped.push(row.id)
+    return sequence > before ? { ...change, first: before + 1n, last: sequence } : change
   }
-  return { events, after: { changeId: changes.at(-1)?.id ?? end.changeId, sequence, hash, keyId: secret.keyId } }
+
+  for (let from = 0; from < changes.length; from += SLICE) {
+    if (from > 0) await turn()
+    const sealed = changes.slice(from, from + SLICE).map(sealOne)
+    await orNotPosted(() => keeper?.take(sealed))
+  }
+  const after = { changeId: changes.at(-1)?.id ?? end.changeId, sequence, hash, keyId: secret.keyId }
+  return { events, notStamped, after }
 }
+
+const hex = (bytes: Buffer): string => bytes.toString('hex')

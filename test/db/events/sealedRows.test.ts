@@ -93,7 +93,6 @@ describe('the rows that changes made true', () => {
       entityId: '77',
       action: 'create',
       loanChange,
-      paymentChange: undefined,
       trail: [],
     }
     const nulls = (table: SealedName, key: string) => ({ table, key, values: SEALED[table].columns.map(() => null) })

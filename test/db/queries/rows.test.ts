@@ -73,6 +73,6 @@ it('a statement over sets of rows answers the same for one row as for many; a se
   expect(await ask([one], [other, other])).toHaveLength(2)
 })
 
-it('a row of anything but numbers and texts is a mistake of ours, and not sent', () => {
-  expect(() => columnsOf({ told: 'text' }, [[{ told: 'a' }]])).toThrow('a row of numbers and texts')
+it('a row of anything but numbers, booleans and texts is a mistake of ours, and not sent', () => {
+  expect(() => columnsOf({ told: 'text' }, [[{ told: 'a' }]])).toThrow('a row of numbers, booleans and texts')
 })

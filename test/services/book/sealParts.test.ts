@@ -8,7 +8,7 @@ import { chainSecret, sealChange } from '../../../src/services/events/seal.ts'
 const secret = chainSecret('a secret of the tests')
 
 const change = (id: bigint, trail: readonly (string | null)[]): TrailedChange => ({
-  ...{ id, entity: 'loan', entityId: '5', action: 'Repayment', loanChange: undefined, paymentChange: undefined },
+  ...{ id, entity: 'loan', entityId: '5', action: 'Repayment', loanChange: undefined },
   trail,
 })
 

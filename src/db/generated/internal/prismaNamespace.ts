@@ -4094,6 +4094,7 @@ export const LoanScalarFieldEnum = {
   totalRecovered: 'totalRecovered',
   nextDueOn: 'nextDueOn',
   overdueSince: 'overdueSince',
+  isOverdue: 'isOverdue',
   chargedOffOn: 'chargedOffOn',
   closedOn: 'closedOn',
   nextChangeAt: 'nextChangeAt',

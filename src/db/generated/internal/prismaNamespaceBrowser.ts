@@ -304,6 +304,7 @@ export const LoanScalarFieldEnum = {
   totalRecovered: 'totalRecovered',
   nextDueOn: 'nextDueOn',
   overdueSince: 'overdueSince',
+  isOverdue: 'isOverdue',
   chargedOffOn: 'chargedOffOn',
   closedOn: 'closedOn',
   nextChangeAt: 'nextChangeAt',

@@ -106,6 +106,7 @@ export type LoanMinAggregateOutputType = {
   totalRecovered: bigint | null
   nextDueOn: Date | null
   overdueSince: Date | null
+  isOverdue: boolean | null
   chargedOffOn: Date | null
   closedOn: Date | null
   nextChangeAt: Date | null
@@ -146,6 +147,7 @@ export type LoanMaxAggregateOutputType = {
   totalRecovered: bigint | null
   nextDueOn: Date | null
   overdueSince: Date | null
+  isOverdue: boolean | null
   chargedOffOn: Date | null
   closedOn: Date | null
   nextChangeAt: Date | null
@@ -186,6 +188,7 @@ export type LoanCountAggregateOutputType = {
   totalRecovered: number
   nextDueOn: number
   overdueSince: number
+  isOverdue: number
   chargedOffOn: number
   closedOn: number
   nextChangeAt: number
@@ -280,6 +283,7 @@ export type LoanMinAggregateInputType = {
   totalRecovered?: true
   nextDueOn?: true
   overdueSince?: true
+  isOverdue?: true
   chargedOffOn?: true
   closedOn?: true
   nextChangeAt?: true
@@ -320,6 +324,7 @@ export type LoanMaxAggregateInputType = {
   totalRecovered?: true
   nextDueOn?: true
   overdueSince?: true
+  isOverdue?: true
   chargedOffOn?: true
   closedOn?: true
   nextChangeAt?: true
@@ -360,6 +365,7 @@ export type LoanCountAggregateInputType = {
   totalRecovered?: true
   nextDueOn?: true
   overdueSince?: true
+  isOverdue?: true
   chargedOffOn?: true
   closedOn?: true
   nextChangeAt?: true
@@ -489,6 +495,7 @@ export type LoanGroupByOutputType = {
   totalRecovered: bigint
   nextDueOn: Date | null
   overdueSince: Date | null
+  isOverdue: boolean
   chargedOffOn: Date | null
   closedOn: Date | null
   nextChangeAt: Date | null
@@ -554,6 +561,7 @@ export type LoanWhereInput = {
   totalRecovered?: Prisma.BigIntFilter<"Loan"> | bigint | number
   nextDueOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   overdueSince?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
+  isOverdue?: Prisma.BoolFilter<"Loan"> | boolean
   chargedOffOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   closedOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   nextChangeAt?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
@@ -600,6 +608,7 @@ export type LoanOrderByWithRelationInput = {
   totalRecovered?: Prisma.SortOrder
   nextDueOn?: Prisma.SortOrderInput | Prisma.SortOrder
   overdueSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  isOverdue?: Prisma.SortOrder
   chargedOffOn?: Prisma.SortOrderInput | Prisma.SortOrder
   closedOn?: Prisma.SortOrderInput | Prisma.SortOrder
   nextChangeAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -651,6 +660,7 @@ export type LoanWhereUniqueInput = Prisma.AtLeast<{
   totalRecovered?: Prisma.BigIntFilter<"Loan"> | bigint | number
   nextDueOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   overdueSince?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
+  isOverdue?: Prisma.BoolFilter<"Loan"> | boolean
   chargedOffOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   closedOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   nextChangeAt?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
@@ -697,6 +707,7 @@ export type LoanOrderByWithAggregationInput = {
   totalRecovered?: Prisma.SortOrder
   nextDueOn?: Prisma.SortOrderInput | Prisma.SortOrder
   overdueSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  isOverdue?: Prisma.SortOrder
   chargedOffOn?: Prisma.SortOrderInput | Prisma.SortOrder
   closedOn?: Prisma.SortOrderInput | Prisma.SortOrder
   nextChangeAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -747,6 +758,7 @@ export type LoanScalarWhereWithAggregatesInput = {
   totalRecovered?: Prisma.BigIntWithAggregatesFilter<"Loan"> | bigint | number
   nextDueOn?: Prisma.DateTimeNullableWithAggregatesFilter<"Loan"> | Date | string | null
   overdueSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Loan"> | Date | string | null
+  isOverdue?: Prisma.BoolWithAggregatesFilter<"Loan"> | boolean
   chargedOffOn?: Prisma.DateTimeNullableWithAggregatesFilter<"Loan"> | Date | string | null
   closedOn?: Prisma.DateTimeNullableWithAggregatesFilter<"Loan"> | Date | string | null
   nextChangeAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Loan"> | Date | string | null
@@ -786,6 +798,7 @@ export type LoanCreateInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -832,6 +845,7 @@ export type LoanUncheckedCreateInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -873,6 +887,7 @@ export type LoanUpdateInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -919,6 +934,7 @@ export type LoanUncheckedUpdateInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -963,6 +979,7 @@ export type LoanCreateManyInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -1002,6 +1019,7 @@ export type LoanUpdateManyMutationInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1044,6 +1062,7 @@ export type LoanUncheckedUpdateManyInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1106,6 +1125,7 @@ export type LoanCountOrderByAggregateInput = {
   totalRecovered?: Prisma.SortOrder
   nextDueOn?: Prisma.SortOrder
   overdueSince?: Prisma.SortOrder
+  isOverdue?: Prisma.SortOrder
   chargedOffOn?: Prisma.SortOrder
   closedOn?: Prisma.SortOrder
   nextChangeAt?: Prisma.SortOrder
@@ -1173,6 +1193,7 @@ export type LoanMaxOrderByAggregateInput = {
   totalRecovered?: Prisma.SortOrder
   nextDueOn?: Prisma.SortOrder
   overdueSince?: Prisma.SortOrder
+  isOverdue?: Prisma.SortOrder
   chargedOffOn?: Prisma.SortOrder
   closedOn?: Prisma.SortOrder
   nextChangeAt?: Prisma.SortOrder
@@ -1213,6 +1234,7 @@ export type LoanMinOrderByAggregateInput = {
   totalRecovered?: Prisma.SortOrder
   nextDueOn?: Prisma.SortOrder
   overdueSince?: Prisma.SortOrder
+  isOverdue?: Prisma.SortOrder
   chargedOffOn?: Prisma.SortOrder
   closedOn?: Prisma.SortOrder
   nextChangeAt?: Prisma.SortOrder
@@ -1392,6 +1414,7 @@ export type LoanCreateWithoutProductInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -1435,6 +1458,7 @@ export type LoanUncheckedCreateWithoutProductInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -1508,6 +1532,7 @@ export type LoanScalarWhereInput = {
   totalRecovered?: Prisma.BigIntFilter<"Loan"> | bigint | number
   nextDueOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   overdueSince?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
+  isOverdue?: Prisma.BoolFilter<"Loan"> | boolean
   chargedOffOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   closedOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   nextChangeAt?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
@@ -1547,6 +1572,7 @@ export type LoanCreateWithoutCustomerInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -1590,6 +1616,7 @@ export type LoanUncheckedCreateWithoutCustomerInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -1657,6 +1684,7 @@ export type LoanCreateWithoutPeriodsInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -1702,6 +1730,7 @@ export type LoanUncheckedCreateWithoutPeriodsInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -1758,6 +1787,7 @@ export type LoanUpdateWithoutPeriodsInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1803,6 +1833,7 @@ export type LoanUncheckedUpdateWithoutPeriodsInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1843,6 +1874,7 @@ export type LoanCreateWithoutEntriesInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -1888,6 +1920,7 @@ export type LoanUncheckedCreateWithoutEntriesInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -1944,6 +1977,7 @@ export type LoanUpdateWithoutEntriesInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1989,6 +2023,7 @@ export type LoanUncheckedUpdateWithoutEntriesInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2030,6 +2065,7 @@ export type LoanCreateManyProductInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -2069,6 +2105,7 @@ export type LoanUpdateWithoutProductInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2112,6 +2149,7 @@ export type LoanUncheckedUpdateWithoutProductInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2154,6 +2192,7 @@ export type LoanUncheckedUpdateManyWithoutProductInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2194,6 +2233,7 @@ export type LoanCreateManyCustomerInput = {
   totalRecovered?: bigint | number
   nextDueOn?: Date | string | null
   overdueSince?: Date | string | null
+  isOverdue?: boolean
   chargedOffOn?: Date | string | null
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
@@ -2233,6 +2273,7 @@ export type LoanUpdateWithoutCustomerInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2276,6 +2317,7 @@ export type LoanUncheckedUpdateWithoutCustomerInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2318,6 +2360,7 @@ export type LoanUncheckedUpdateManyWithoutCustomerInput = {
   totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2400,6 +2443,7 @@ export type LoanSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   totalRecovered?: boolean
   nextDueOn?: boolean
   overdueSince?: boolean
+  isOverdue?: boolean
   chargedOffOn?: boolean
   closedOn?: boolean
   nextChangeAt?: boolean
@@ -2447,6 +2491,7 @@ export type LoanSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   totalRecovered?: boolean
   nextDueOn?: boolean
   overdueSince?: boolean
+  isOverdue?: boolean
   chargedOffOn?: boolean
   closedOn?: boolean
   nextChangeAt?: boolean
@@ -2491,6 +2536,7 @@ export type LoanSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   totalRecovered?: boolean
   nextDueOn?: boolean
   overdueSince?: boolean
+  isOverdue?: boolean
   chargedOffOn?: boolean
   closedOn?: boolean
   nextChangeAt?: boolean
@@ -2535,6 +2581,7 @@ export type LoanSelectScalar = {
   totalRecovered?: boolean
   nextDueOn?: boolean
   overdueSince?: boolean
+  isOverdue?: boolean
   chargedOffOn?: boolean
   closedOn?: boolean
   nextChangeAt?: boolean
@@ -2547,7 +2594,7 @@ export type LoanSelectScalar = {
   rules?: boolean
 }
 
-export type LoanOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "customerId" | "productId" | "externalId" | "currency" | "principal" | "numberOfRepayments" | "ratePerPeriod" | "penaltyAmount" | "disbursedAt" | "disbursedOn" | "dueOn" | "dueAt" | "version" | "entryCount" | "status" | "principalOutstanding" | "interestOutstanding" | "feesOutstanding" | "penaltyOutstanding" | "totalPaid" | "totalOverpaid" | "totalOverdue" | "totalWrittenOff" | "totalRecovered" | "nextDueOn" | "overdueSince" | "chargedOffOn" | "closedOn" | "nextChangeAt" | "record" | "carriedForward" | "carriedVersion" | "createdAt" | "updatedAt" | "accountNo" | "rules", ExtArgs["result"]["loan"]>
+export type LoanOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "customerId" | "productId" | "externalId" | "currency" | "principal" | "numberOfRepayments" | "ratePerPeriod" | "penaltyAmount" | "disbursedAt" | "disbursedOn" | "dueOn" | "dueAt" | "version" | "entryCount" | "status" | "principalOutstanding" | "interestOutstanding" | "feesOutstanding" | "penaltyOutstanding" | "totalPaid" | "totalOverpaid" | "totalOverdue" | "totalWrittenOff" | "totalRecovered" | "nextDueOn" | "overdueSince" | "isOverdue" | "chargedOffOn" | "closedOn" | "nextChangeAt" | "record" | "carriedForward" | "carriedVersion" | "createdAt" | "updatedAt" | "accountNo" | "rules", ExtArgs["result"]["loan"]>
 export type LoanInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   customer?: boolean | Prisma.CustomerDefaultArgs<ExtArgs>
   product?: boolean | Prisma.Loan$productArgs<ExtArgs>
@@ -2602,6 +2649,7 @@ export type $LoanPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     totalRecovered: bigint
     nextDueOn: Date | null
     overdueSince: Date | null
+    isOverdue: boolean
     chargedOffOn: Date | null
     closedOn: Date | null
     nextChangeAt: Date | null
@@ -3068,6 +3116,7 @@ export interface LoanFieldRefs {
   readonly totalRecovered: Prisma.FieldRef<"Loan", 'BigInt'>
   readonly nextDueOn: Prisma.FieldRef<"Loan", 'DateTime'>
   readonly overdueSince: Prisma.FieldRef<"Loan", 'DateTime'>
+  readonly isOverdue: Prisma.FieldRef<"Loan", 'Boolean'>
   readonly chargedOffOn: Prisma.FieldRef<"Loan", 'DateTime'>
   readonly closedOn: Prisma.FieldRef<"Loan", 'DateTime'>
   readonly nextChangeAt: Prisma.FieldRef<"Loan", 'DateTime'>

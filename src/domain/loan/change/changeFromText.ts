@@ -1,9 +1,10 @@
 import { type LocalDate, toDay } from '../../dates.ts'
 import { EVENT_TYPES, type EventType } from '../../events/eventTypes.ts'
 import type { Recognition, RecognizedTaxes } from '../balances.ts'
+import { portionsFromText } from '../carriedForward/portionsText.ts'
 import { ENTRY_TYPES, type EntryType, type RepaymentRecord } from '../entry.ts'
 import { LOAN_STATUSES, type LoanStatus } from '../lifecycle.ts'
-import { type Portions, subtract, totalOf } from '../portions.ts'
+import { NONE, type Portions, subtract, totalOf } from '../portions.ts'
 import type { AtChargeOff, Forgone, Unearned } from '../recognition.ts'
 import { roleFromText } from '../restructure/planText.ts'
 import type { ChangeableTerms } from './change.ts'
@@ -136,14 +137,13 @@ function statusIn(value: unknown): LoanStatus {
   return status
 }
 
+const PORTIONS = /^(-?\d{1,30})?,(-?\d{1,30})?,(-?\d{1,30})?,(-?\d{1,30})?$/
+
+/** Reads an amount of each component; none where there is no text. @throws SyntaxError */
 function portionsIn(value: unknown): Portions {
-  const { penalty, fees, interest, principal } = value === undefined ? {} : objectIn(value)
-  return {
-    penalty: amountIn(penalty),
-    fees: amountIn(fees),
-    interest: amountIn(interest),
-    principal: amountIn(principal),
-  }
+  if (value === undefined) return NONE
+  if (typeof value !== 'string' || !PORTIONS.test(value)) throw new SyntaxError('an amount of each component')
+  return portionsFromText(value)
 }
 
 function unearnedIn(value: unknown): Unearned {

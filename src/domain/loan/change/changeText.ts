@@ -1,8 +1,9 @@
 import type { LocalDate } from '../../dates.ts'
 import type { Balances, RecognizedTaxes } from '../balances.ts'
+import { portionsToText } from '../carriedForward/portionsText.ts'
 import type { Entry } from '../entry.ts'
 import type { Outcome } from '../outcomes.ts'
-import { COMPONENTS, type Portions, totalOf } from '../portions.ts'
+import { NONE, type Portions } from '../portions.ts'
 import type { AtChargeOff, Forgone, Unearned } from '../recognition.ts'
 import { roleToText } from '../restructure/planText.ts'
 import type { ChangeableTerms, LoanChanged } from './change.ts'
@@ -70,17 +71,14 @@ export function changeToText(changed: LoanChanged): string {
   })
 }
 
+const NO_PORTIONS = portionsToText(NONE)
+
 const writtenAmount = (minor: bigint): string | undefined => (minor === 0n ? undefined : String(minor))
 
-function writtenPortions(portions: Readonly<Portions>): object | undefined {
-  if (totalOf(portions) === 0n && COMPONENTS.every((component) => portions[component] === 0n)) return undefined
-  const { penalty, fees, interest, principal } = portions
-  return {
-    penalty: writtenAmount(penalty),
-    fees: writtenAmount(fees),
-    interest: writtenAmount(interest),
-    principal: writtenAmount(principal),
-  }
+/** Writes an amount of each component as one text, `penalty,fees,interest,principal`: three of them are in each change. */
+function writtenPortions(portions: Readonly<Portions>): string | undefined {
+  const text = portionsToText(portions)
+  return text === NO_PORTIONS ? undefined : text
 }
 
 const writtenUnearned = ({ interest, fees }: Unearned): object | undefined =>

@@ -2,7 +2,7 @@ import { findPendingOrganizations } from '../../db/payments/inbox.ts'
 import { findUndecidedOrganizations } from '../../db/payments/payments.ts'
 import type { Job } from '../jobs/job.ts'
 import { applyReversals, type DecideDeps, decideNext } from './decidePayments.ts'
-import { readInbox } from './inbox.ts'
+import { readInbox } from './inbound/inbox.ts'
 
 /** The pause after a round that left nothing. */
 const EVERY_MS = 250

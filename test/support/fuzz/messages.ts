@@ -1,6 +1,6 @@
 import { type Reading, readTold } from '../../../src/domain/payments/adapters/read.ts'
 import { ADAPTERS, type AdapterName } from '../../../src/domain/payments/adapters.ts'
-import { readBody } from '../../../src/services/payments/messageBody.ts'
+import { readBody } from '../../../src/services/payments/inbound/messageBody.ts'
 import { REAL } from '../realMessages.ts'
 
 /** What breaks readers of JSON, of XML, of numbers and of times. */

@@ -5,8 +5,8 @@ import { adapterOf } from '../../../domain/payments/adapters.ts'
 import { networkOf, withoutPort } from '../../../services/access/caller.ts'
 import type { Deps } from '../../../services/deps.ts'
 import { type Channel, channelOfSecret, secretHash } from '../../../services/payments/channels.ts'
-import { LONGEST_MESSAGE } from '../../../services/payments/messageBody.ts'
-import { keptHeaders, type Message, takeMessage, validateMessage } from '../../../services/payments/messages.ts'
+import { LONGEST_MESSAGE } from '../../../services/payments/inbound/messageBody.ts'
+import { keptHeaders, type Message, takeMessage, validateMessage } from '../../../services/payments/inbound/messages.ts'
 import { keepOutOfCaches } from '../../http/failure.ts'
 
 declare module 'fastify' {

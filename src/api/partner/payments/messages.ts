@@ -1,5 +1,5 @@
 import type { Deps } from '../../../services/deps.ts'
-import { decideAgain, getMessage, listMessages } from '../../../services/payments/keptMessages.ts'
+import { decideAgain, getMessage, listMessages } from '../../../services/payments/inbound/keptMessages.ts'
 import { rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { toPage } from '../registry.ts'

@@ -1,7 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
-import { type KeptMessage, MESSAGE_STATES, type OpenedMessage } from '../../../services/payments/keptMessages.ts'
+import {
+  type KeptMessage,
+  MESSAGE_STATES,
+  type OpenedMessage,
+} from '../../../services/payments/inbound/keptMessages.ts'
 import { listQuery, queryWords } from '../../lists/query.ts'
 import { word } from '../../openapi/answers.ts'
 import { idParam, instant } from '../../wire.ts'

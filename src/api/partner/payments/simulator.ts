@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { LONGEST_TOLD } from '../../../domain/payments/told.ts'
 import type { Deps } from '../../../services/deps.ts'
-import { type FAULTS, MOST_SIMULATED, simulatePayments } from '../../../services/payments/simulate.ts'
+import { type FAULTS, MOST_SIMULATED, simulatePayments } from '../../../services/payments/inbound/simulate.ts'
 import type { StyleApp } from '../../style.ts'
 import { amount, smallInt, text } from '../../wire.ts'
 import { named } from '../registry.ts'

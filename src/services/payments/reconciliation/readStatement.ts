@@ -9,7 +9,7 @@ import { at as nodeAt, type Tree, textAt } from '../../../domain/payments/adapte
 import type { Statement, StatementLine } from '../../../domain/payments/reconciliation.ts'
 import { CSV_LAYOUTS, type CsvLayout, type StatementLayout } from '../../../domain/payments/statementLayouts.ts'
 import { LONGEST_TOLD } from '../../../domain/payments/told.ts'
-import { readXml } from '../messageBody.ts'
+import { readXml } from '../inbound/messageBody.ts'
 
 /** The most lines of a statement. */
 export const MOST_STATEMENT_LINES = 50_000

@@ -7,7 +7,7 @@ import { buildApp } from '../../../../src/app/app.ts'
 import { makeLog } from '../../../../src/observability/log.ts'
 import { createLimits, type Limits, MOST_MESSAGES } from '../../../../src/services/access/rateLimits.ts'
 import type { Deps } from '../../../../src/services/deps.ts'
-import { LONGEST_MESSAGE } from '../../../../src/services/payments/messageBody.ts'
+import { LONGEST_MESSAGE } from '../../../../src/services/payments/inbound/messageBody.ts'
 import { providersOf, type TestChannel } from '../../../support/providers.ts'
 import { startService, type TestService } from '../../../support/service.ts'
 

@@ -1,4 +1,4 @@
-import type { Author } from '../../db/audit/trail.ts'
+import type { Author } from '../../../db/audit/trail.ts'
 import {
   findMessage,
   findMessages,
@@ -6,17 +6,17 @@ import {
   MESSAGE_ORDER,
   type MessageState,
   reopenMessage,
-} from '../../db/payments/inbox.ts'
-import { isUniqueViolation } from '../../db/postgres/errors.ts'
-import { failedPrecondition, LendingError, notFound } from '../../domain/errors.ts'
-import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
-import { keyTaken } from '../access/idempotency.ts'
-import type { Core, Writing } from '../deps.ts'
-import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
-import { getChannel } from './channels.ts'
+} from '../../../db/payments/inbox.ts'
+import { isUniqueViolation } from '../../../db/postgres/errors.ts'
+import { failedPrecondition, LendingError, notFound } from '../../../domain/errors.ts'
+import { type Caller, requireAdmin, requireReader } from '../../access/caller.ts'
+import { keyTaken } from '../../access/idempotency.ts'
+import type { Core, Writing } from '../../deps.ts'
+import { positionOf, type Range, type Ranged, rangedOf } from '../../paging.ts'
+import { getChannel } from '../channels.ts'
 import { type Message, openedMessage } from './messages.ts'
 
-export { type KeptMessage, MESSAGE_STATES, type MessageState } from '../../db/payments/inbox.ts'
+export { type KeptMessage, MESSAGE_STATES, type MessageState } from '../../../db/payments/inbox.ts'
 
 /**
  * Returns a part of the messages of a channel, as they came, without what they say.

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
-import type { Adapter } from '../../domain/payments/adapters/adapter.ts'
-import type { Tree } from '../../domain/payments/adapters/tree.ts'
-import { JsonFault, JsonNumber, readJson } from '../../toolbox/json.ts'
+import type { Adapter } from '../../../domain/payments/adapters/adapter.ts'
+import type { Tree } from '../../../domain/payments/adapters/tree.ts'
+import { JsonFault, JsonNumber, readJson } from '../../../toolbox/json.ts'
 
 /** The most bytes of a message. */
 export const LONGEST_MESSAGE = 64 * 1024

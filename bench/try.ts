@@ -116,6 +116,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     command: tests('test/standby.test.ts', 'test/fullDisk.test.ts', 'test/silentConnection.test.ts'),
     settings: { MKOPO_SWITCHES: 30, MKOPO_FULL_DISKS: 10, MKOPO_SILENCES: 20 },
   },
+  payments: {
+    tries: 'loans that are paid through payments, against twins that are paid directly; and each cent of the channels',
+    command: tests('test/api/partner/payments/manyPayments.test.ts'),
+    settings: { MKOPO_PAYMENTS: 10_000, MKOPO_SEED: 1 },
+  },
   portfolio: {
     tries: 'how long questions about the portfolio of a million loans take; --directory D keeps the book',
     command: ['bench/portfolio/main.ts'],

@@ -32,7 +32,7 @@ export function macOf(key: Uint8Array): Mac {
     }
     inner.set(before, BLOCK)
     const end = begin + inner.write(text, begin)
-    outer.write(hash('sha256', inner.subarray(0, end), 'latin1'), BLOCK, 'latin1')
-    return Buffer.from(hash('sha256', outer, 'latin1'), 'latin1')
+    outer.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK, 'binary')
+    return Buffer.from(hash('sha256', outer, 'binary'), 'binary')
   }
 }

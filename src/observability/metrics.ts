@@ -266,7 +266,9 @@ function countRequests(registers: Registry[]) {
   for (const because of ['event_loop', 'in_flight', 'share', 'database'] as const) shed.inc({ because }, 0)
   return {
     requestBegun: () => inFlight.inc(),
-    answered: ({ style, route, method, status, seconds: taken }) => {
+    answered: ({ style, route, method: asked, status, seconds: taken }) => {
+      // A HEAD is answered by the handler of its GET, and each of them would have a line of its own.
+      const method = asked === 'HEAD' ? 'GET' : asked
       inFlight.dec()
       seconds.observe({ style, method }, taken)
       requests.inc({ style, route, method })

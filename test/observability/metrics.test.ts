@@ -69,6 +69,8 @@ beforeAll(async () => {
   metrics.listener.jobSucceeded('sequencer')
   metrics.listener.jobFailed('sequencer')
   metrics.listener.limited('account')
+  metrics.listener.requestBegun()
+  metrics.listener.answered({ style: 'office', route: '/', method: 'HEAD', status: 200, seconds: 0.01 })
   await drain(sequencerJob(deps))
   metrics.listener.webhookAttempted('delivered')
   const endpoints = { active: 2, backing_off: 1, disabled: 0 }
@@ -107,6 +109,8 @@ describe('the metrics page', () => {
     expect(value(name, { style: 'partner', route: '(unknown)' })).toBe(2)
     expect(value(answered, { style: 'partner', status: '404' })).toBe(2)
     expect(value(answered, { style: 'partner', status: '400' })).toBe(1)
+    expect(value(name, { method: 'HEAD' })).toBeUndefined()
+    expect(value(name, { style: 'office', route: '/', method: 'GET' })).toBe(1)
     expect(value('mkopo_http_requests_in_flight')).toBe(0)
     expect(value('mkopo_refusals_total', { style: 'partner', code: 'not_found' })).toBe(2)
     const routes = [...families.values()].flatMap(({ samples }) => samples.map(({ labels }) => labels.route ?? ''))

@@ -48,13 +48,14 @@ describe('help', () => {
         'audit',
         'access',
         'webhooks',
+        'payments',
         'journal',
         'portfolio',
         'migrate',
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(60)
+    expect(commands).toHaveLength(64)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

@@ -196,7 +196,13 @@ const LINES_AT_ONCE = 5_000
 export async function saveLines(
   transaction: Transaction,
   { organizationId, id }: Pick<Reconciliation, 'organizationId' | 'id'>,
-  lines: readonly ComparedLine[],
+  {
+    lines,
+    onProgress,
+  }: {
+    readonly lines: readonly ComparedLine[]
+    readonly onProgress?: ((done: number, total: number) => void) | undefined
+  },
 ): Promise<void> {
   await transaction.query('DELETE FROM reconciliation_line WHERE organization_id = $1 AND reconciliation_id = $2', [
     organizationId,
@@ -213,6 +219,7 @@ export async function saveLines(
         SELECT ($1::text[])[1]::int, ($1::text[])[2]::bigint, l.* FROM ${rowsOf('l', LINE, 2)}`,
       values: [[String(organizationId), String(id)], ...columnsOf(LINE, rows)],
     })
+    onProgress?.(from + rows.length, lines.length)
   }
 }
 

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { policyToJson } from '../../domain/credit/policyJson.ts'
 import type { CustomerNames } from '../../services/credit/credit.ts'
 import { getCreditPolicy, setCreditPolicy } from '../../services/credit/credit.ts'
 import { type KeptDecision, pageDecisions, type Replayed, replayDecision } from '../../services/credit/creditBoosts.ts'
+import { readGivenJson } from '../files/givenFile.ts'
 import { longNumber, numberIn, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
@@ -113,21 +113,10 @@ export function creditPolicyCommands(program: Command, shell: Shell): void {
     .action((file: string, options: { organization?: number }, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
         const { id } = await organization(options.organization)
-        const json = await readJson(file)
+        const json = await readGivenJson(file, 'policy')
         await confirm(`Score the customers of organization ${id} by ${file} from now on?`)
         const { version } = await setCreditPolicy(deps, by(id), json)
         printer.done({ organizationId: id, version }, `Credit policy ${version} of organization ${id} is in force.`)
       }),
     )
-}
-
-async function readJson(file: string): Promise<unknown> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`the policy cannot be read: ${error.message}`)
-  })
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new UsageError(`${file} is not JSON: ${(error as Error).message}`)
-  }
 }

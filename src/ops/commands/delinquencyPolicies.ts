@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { policyToJson, readNewPolicy } from '../../domain/delinquency/newPolicy.ts'
 import { PRESETS } from '../../domain/delinquency/policy.ts'
 import { currencyOf } from '../../domain/money.ts'
 import { getPolicy, listPolicies, type PolicyVersion, setPolicy } from '../../services/delinquency/policies.ts'
+import { readGivenJson } from '../files/givenFile.ts'
 import { organizationOption, versionNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
@@ -59,7 +59,7 @@ function setCommand(policies: Command, shell: Shell): void {
         if ((file === undefined) === (preset === undefined))
           throw new UsageError('say which policy: a file, or --preset')
         const { id } = await organization(options.organization)
-        const asked = file === undefined ? { preset } : readNewPolicy(await readJson(file))
+        const asked = file === undefined ? { preset } : readNewPolicy(await readGivenJson(file, 'policy'))
         await confirm(`Say by ${preset ?? file} from now on how late the loans of organization ${id} are?`)
         const set = await setPolicy(deps, by(id), asked)
         printer.done(
@@ -92,15 +92,4 @@ function versionsCommand(policies: Command, shell: Shell): void {
         )
       }),
     )
-}
-
-async function readJson(file: string): Promise<unknown> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`the policy cannot be read: ${error.message}`)
-  })
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new UsageError(`${file} is not JSON: ${(error as Error).message}`)
-  }
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { chartToJson, readNewChart } from '../../domain/accounting/newChartJson.ts'
 import { BASES, type Basis } from '../../domain/accounting/trialBalance.ts'
@@ -8,6 +7,7 @@ import { closePeriod } from '../../services/accounting/closePeriod.ts'
 import { exportJournal, JOURNAL_FORMATS, type JournalFormat } from '../../services/accounting/exportJournal.ts'
 import { listPeriods } from '../../services/accounting/periods.ts'
 import { getClosingText, getTrialBalance } from '../../services/accounting/trialBalance.ts'
+import { readGivenJson } from '../files/givenFile.ts'
 import { calendarDate, currencyOption, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
@@ -174,21 +174,10 @@ function chartCommands(journal: Command, shell: Shell): void {
     .action((file: string, options: OfOrganization, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization, confirm }) => {
         const { id: organizationId } = await organization(options.organization)
-        const chart = readNewChart(await readJson(file))
+        const chart = readNewChart(await readGivenJson(file, 'chart'))
         await confirm(`Keep the journal of organization ${organizationId} by ${file} from now on?`)
         const { version } = await setChart(deps, by(organizationId), chart)
         printer.done({ organizationId, version }, `The chart of organization ${organizationId} is version ${version}.`)
       }),
     )
-}
-
-async function readJson(file: string): Promise<unknown> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`the chart cannot be read: ${error.message}`)
-  })
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new UsageError(`${file} is not JSON: ${(error as Error).message}`)
-  }
 }

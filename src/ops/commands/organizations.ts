@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { currencyOf, type Decimal, minorToText } from '../../domain/money.ts'
 import {
@@ -9,6 +8,7 @@ import {
   type Organization,
   updateOrganization,
 } from '../../services/organizations/organizations.ts'
+import { readGiven } from '../files/givenFile.ts'
 import { currencyOption, decimalNumber, nameGiven, organizationOption, takeName, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 import { UsageError } from '../terminal/terminalIo.ts'
@@ -101,7 +101,7 @@ function updateCommand(organizations: Command, shell: Shell): void {
           paymentMethod,
           legalName: orNull(legalName),
           licenceNumber: orNull(licenceNumber),
-          logo: typeof logo === 'string' ? await readPicture(logo) : logo === false ? null : undefined,
+          logo: typeof logo === 'string' ? await readGiven(logo, 'logo') : logo === false ? null : undefined,
           approvalAbove: orNull(approvalAbove),
         })
         printer.done(
@@ -113,11 +113,6 @@ function updateCommand(organizations: Command, shell: Shell): void {
 }
 
 const orNull = <T>(given: T | false | undefined): T | null | undefined => (given === false ? null : given)
-
-const readPicture = (file: string): Promise<Buffer> =>
-  readFile(file).catch((error: Error) => {
-    throw new UsageError(`the logo cannot be read: ${error.message}`)
-  })
 
 /** Builds the view of an organization, with its amount as a decimal. */
 const viewOf = ({ approvalAbove, ...rest }: Organization) => ({

@@ -49,3 +49,20 @@ export class UsageError extends Error {
 export class Declined extends Error {
   override readonly name = 'Declined'
 }
+
+/** Shows a progress bar as soon as the total is known. */
+export async function withProgress<T>(
+  io: Pick<Io, 'startProgress'>,
+  what: string,
+  run: (onProgress: (done: number, total: number) => void) => Promise<T>,
+): Promise<T> {
+  let bar: Progress | undefined
+  try {
+    return await run((done, total) => {
+      bar ??= io.startProgress(what, total)
+      bar.update(done)
+    })
+  } finally {
+    bar?.stop()
+  }
+}

@@ -14,7 +14,7 @@ import { acceptRestored, findLeft } from '../../../services/events/keptHeads.ts'
 import { wholeNumber } from '../../options.ts'
 import { perform, type Shell } from '../../perform.ts'
 import { type Printer, toTable } from '../../terminal/format.ts'
-import { type Io, type Progress, UsageError } from '../../terminal/terminalIo.ts'
+import { type Io, UsageError, withProgress } from '../../terminal/terminalIo.ts'
 
 const listed = (lines: readonly string[]) => lines.map((line) => `  - ${line}`).join('\n')
 
@@ -79,23 +79,6 @@ function requireChecked(heads: readonly KeptHead[], organizationId: number | und
     throw new UsageError(
       `--head is of organization ${other.organizationId}, and only organization ${organizationId} is checked`,
     )
-}
-
-/** Shows a progress bar as soon as the total is known. */
-async function withProgress<T>(
-  io: Io,
-  what: string,
-  run: (onProgress: (done: number, total: number) => void) => Promise<T>,
-): Promise<T> {
-  let bar: Progress | undefined
-  try {
-    return await run((done, total) => {
-      bar ??= io.startProgress(what, total)
-      bar.update(done)
-    })
-  } finally {
-    bar?.stop()
-  }
 }
 
 /** Returns the sums of an organization in a currency, as they are printed. */

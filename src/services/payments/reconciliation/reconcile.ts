@@ -51,6 +51,9 @@ const MOST_DAYS = 93
 /** The most lines that are told; a file has more. */
 export const MOST_TOLD_LINES = 5_000
 
+/** Told how many lines of how many are done. */
+export type OnProgress = (done: number, total: number) => void
+
 /** A line of a statement as a caller tells it. */
 export interface ToldLine {
   readonly receipt: string
@@ -75,6 +78,8 @@ export interface StatementRequest {
   /** The balances before and after; those of the statement, or none, when left out. */
   readonly opening?: Decimal | undefined
   readonly closing?: Decimal | undefined
+  /** Called as lines are kept. */
+  readonly onProgress?: OnProgress | undefined
 }
 
 /**
@@ -84,7 +89,7 @@ export interface StatementRequest {
  */
 export async function reconcile(deps: DecideDeps, caller: Caller, request: StatementRequest): Promise<Reconciliation> {
   requireAdmin(caller)
-  const { from, to } = request
+  const { from, to, onProgress } = request
   const channel = await getChannel(deps, caller, request.channelId)
   if (from > to) throw invalidArgument('to', 'must not be before from')
   if (startOfDay(to, 'UTC') - startOfDay(from, 'UTC') >= MOST_DAYS * 86_400_000)
@@ -100,7 +105,7 @@ export async function reconcile(deps: DecideDeps, caller: Caller, request: State
   const digest = digestOf(statement, { from, to })
   const run = await abortedWhereKeyTaken(
     inTransaction(deps.db, (transaction) =>
-      compare(deps, transaction, authorOf(caller), { channel, from, to, layout, statement, digest }),
+      compare(deps, transaction, authorOf(caller), { channel, from, to, layout, statement, digest, onProgress }),
     ),
   )
   return run
@@ -154,13 +159,14 @@ interface ToCompare {
   readonly layout: string
   readonly statement: Statement
   readonly digest: Uint8Array
+  readonly onProgress?: OnProgress | undefined
 }
 
 async function compare(
   deps: DecideDeps,
   transaction: Transaction,
   author: Author,
-  { channel, from, to, layout, statement, digest }: ToCompare,
+  { channel, from, to, layout, statement, digest, onProgress }: ToCompare,
 ): Promise<Reconciliation> {
   const { organizationId, id: channelId, zone } = channel
   const before = await lockReconciliation(transaction, { organizationId, channelId, digest })
@@ -193,7 +199,7 @@ async function compare(
     version: (before?.version ?? 0) + 1,
   }
   await saveReconciliation(transaction, author, { run, currency: channel.currency })
-  await saveLines(transaction, run, comparison.lines)
+  await saveLines(transaction, run, { lines: comparison.lines, onProgress })
   await confirm(deps, transaction, run, comparison.lines)
   return run
 }

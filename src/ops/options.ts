@@ -72,6 +72,11 @@ export function role(text: string, before: readonly Role[] = []): Role[] {
   return [...roles]
 }
 
+/** The options of a command that takes `organizationOption`. */
+export interface OfOrganization {
+  readonly organization?: number
+}
+
 /** Makes the option that names the organization; it may be left out where there is only one. */
 export const organizationOption = () =>
   new Option('-o, --organization <id>', 'the organization; may be left out where there is only one').argParser(

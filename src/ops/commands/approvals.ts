@@ -12,13 +12,9 @@ import {
   withdrawPendingAction,
 } from '../../services/approvals/approvals.ts'
 import type { Waits } from '../../services/approvals/waiting.ts'
-import { longNumber, organizationOption, wholeNumber } from '../options.ts'
+import { longNumber, type OfOrganization, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell, type Task } from '../perform.ts'
 import { type Printer, toSecond } from '../terminal/format.ts'
-
-interface OfOrganization {
-  readonly organization?: number
-}
 
 interface ListOptions extends OfOrganization {
   readonly state?: NonNullable<ActionFilter['state']>

@@ -4,14 +4,10 @@ import { PRESETS } from '../../domain/delinquency/policy.ts'
 import { currencyOf } from '../../domain/money.ts'
 import { getPolicy, listPolicies, type PolicyVersion, setPolicy } from '../../services/delinquency/policies.ts'
 import { readGivenJson } from '../files/givenFile.ts'
-import { organizationOption, versionNumber } from '../options.ts'
+import { type OfOrganization, organizationOption, versionNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
 import { UsageError } from '../terminal/terminalIo.ts'
-
-interface OfOrganization {
-  readonly organization?: number
-}
 
 /** Adds the commands of the policy by which an organization says how late its loans are. */
 export function delinquencyPolicyCommands(program: Command, shell: Shell): void {

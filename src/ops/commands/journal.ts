@@ -8,14 +8,10 @@ import { exportJournal, JOURNAL_FORMATS, type JournalFormat } from '../../servic
 import { listPeriods } from '../../services/accounting/periods.ts'
 import { getClosingText, getTrialBalance } from '../../services/accounting/trialBalance.ts'
 import { readGivenJson } from '../files/givenFile.ts'
-import { calendarDate, currencyOption, organizationOption, wholeNumber } from '../options.ts'
+import { calendarDate, currencyOption, type OfOrganization, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
 import { UsageError } from '../terminal/terminalIo.ts'
-
-interface OfOrganization {
-  readonly organization?: number
-}
 
 /** Adds the commands of the journal. They wait for the service, which keeps the journal in the background. */
 export function journalCommands(program: Command, shell: Shell): void {

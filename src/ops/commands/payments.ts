@@ -14,14 +14,10 @@ import {
   type StoredLine,
 } from '../../services/payments/reconciliation/reconcile.ts'
 import { readGiven } from '../files/givenFile.ts'
-import { calendarDate, longNumber, organizationOption, wholeNumber } from '../options.ts'
+import { calendarDate, longNumber, type OfOrganization, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell, type Task } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
 import { withProgress } from '../terminal/terminalIo.ts'
-
-interface OfOrganization {
-  readonly organization?: number
-}
 
 const MOST_CHANNELS = 500
 const MOST_ROWS = 500

@@ -10,13 +10,9 @@ import {
   MOST_ENDPOINTS,
   rotateSecret,
 } from '../../services/webhooks/endpoints.ts'
-import { longNumber, momentBefore, organizationOption, wholeNumber } from '../options.ts'
+import { longNumber, momentBefore, type OfOrganization, organizationOption, wholeNumber } from '../options.ts'
 import { perform, type Shell } from '../perform.ts'
 import { toSecond, visible, visibleJson } from '../terminal/format.ts'
-
-interface OfOrganization {
-  readonly organization?: number
-}
 
 const USUAL_OVERLAP_HOURS = 24
 

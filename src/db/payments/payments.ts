@@ -275,7 +275,7 @@ const lockUndecided = statement<{ organizationId: number; ids: readonly bigint[]
 /**
  * Locks the next payments on which nothing is decided, until the end of the transaction; those that others have locked are
  * left out.
- * @param ids only these; null: any
+ * @param ids only these payments; null: all
  */
 export async function lockNextUndecided(
   transaction: Transaction,

@@ -1,12 +1,14 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { ComparedLine, ComparedPayment, LineKind } from '../../domain/payments/reconciliation.ts'
-import { RECONCILIATION } from '../../domain/payments/reconciliationText.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { cursorAt, type Found, type Position } from '../queries/cursor.ts'
 import { arrayOf, type ColumnTypes, columnsOf, moment, rowsOf, statementOver } from '../queries/rows.ts'
 import { type Queries, statement } from '../queries/statement.ts'
+
+/** The name of a comparison in the audit trail. */
+export const RECONCILIATION = 'reconciliation'
 
 /** How many lines of a kind there are, and what they sum to in minor units, as text. */
 export type StoredFigures = Readonly<Record<LineKind, { readonly lines: number; readonly amount: string }>>

@@ -8,12 +8,12 @@ import {
   readNamedLoans,
 } from '../../db/events/eventFacts.ts'
 import type { StoredEvent } from '../../db/events/eventList.ts'
+import { RECONCILIATION } from '../../db/payments/reconciliations.ts'
 import { DELINQUENCY } from '../../db/portfolio/toldBuckets.ts'
 import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { PAYMENT } from '../../domain/payments/paymentText.ts'
-import { RECONCILIATION } from '../../domain/payments/reconciliationText.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Deps } from '../deps.ts'
 import type { Subject, ToldEvent, ToldLoan, ToldTransaction } from './toldEvent.ts'

@@ -42,7 +42,7 @@ interface Round {
 /**
  * Decides on the next payments of an organization, in one transaction: those that fit one loan are allocated to it, and the others
  * wait in suspense, each with its cause.
- * @param ids only these payments; left out: any
+ * @param ids only these payments; all when left out
  */
 export async function decideNext(
   deps: DecideDeps,

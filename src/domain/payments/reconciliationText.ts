@@ -1,2 +1,0 @@
-/** The entity of the trail. */
-export const RECONCILIATION = 'reconciliation'

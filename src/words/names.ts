@@ -113,6 +113,8 @@ export const STATE_WORDS = {
   'waive-interest': ['waive interest', 'kusamehe riba'],
   restructure: ['restructure', 'kupanga upya marejesho'],
   'reverse-restructure': ['reverse a restructure', 'kubatilisha mpango mpya wa marejesho'],
+  'reverse-allocations': ['reverse allocations of a payment', 'kubatilisha mgao wa malipo'],
+  'return-payment': ['pay a payment back', 'kumrudishia mlipaji malipo'],
   days: ['days', 'siku'],
   weeks: ['weeks', 'wiki'],
   months: ['months', 'miezi'],

@@ -13,8 +13,11 @@ export interface PendingAction {
   readonly state: ActionState
   readonly kind: ActionKind
   readonly request: StoredRequest
-  readonly loanId: bigint
-  /** The transaction that it reverses or adjusts; null: it posts a new one. */
+  /** The loan that it is on; null: it is on a payment. */
+  readonly loanId: bigint | null
+  /** The payment that it is on; null: it is on a loan. */
+  readonly paymentId: bigint | null
+  /** The transaction that it reverses or adjusts; null: it posts a new one, or is on a payment. */
   readonly transactionId: bigint | null
   /** Minor units of `currency`. */
   readonly amount: bigint
@@ -28,7 +31,7 @@ export interface PendingAction {
   readonly decidedBy: number | null
   readonly decidedRequestId: string | null
   readonly reason: string | null
-  /** The transaction that was posted by it, or else the one that was reversed. */
+  /** The transaction of a loan that was posted by it, or else the one that was reversed. */
   readonly postedId: bigint | null
 }
 
@@ -38,8 +41,8 @@ const ENTITY = 'pending action'
 /** The order of the list of pending actions. */
 export const ACTIONS_ORDER = 'pending-actions'
 
-/** The most actions that wait at a time: of an organization, of one who asks, and on a loan. */
-export const MOST_PENDING = { organization: 1_000, asker: 200, loan: 50 } as const
+/** The most actions that wait at a time: of an organization, of one who asks, and on a loan or a payment. */
+export const MOST_PENDING = { organization: 1_000, asker: 200, target: 50 } as const
 /** Whose share of the actions that wait is full. */
 export type FullShare = keyof typeof MOST_PENDING
 
@@ -62,6 +65,7 @@ export async function findAction(db: Db, organizationId: number, id: bigint): Pr
 export interface ActionFilter {
   readonly state?: ActionState | undefined
   readonly loanId?: bigint | undefined
+  readonly paymentId?: bigint | undefined
   /** The account that asked. */
   readonly askedBy?: number | undefined
 }
@@ -73,13 +77,14 @@ export interface ActionFilter {
 export async function findActions(
   db: Db,
   organizationId: number,
-  { state, loanId, askedBy }: ActionFilter,
+  { state, loanId, paymentId, askedBy }: ActionFilter,
   position: Position,
 ): Promise<Found<PendingAction>> {
   const where = {
     organizationId,
     ...(state && { state }),
     ...(loanId !== undefined && { loanId }),
+    ...(paymentId !== undefined && { paymentId }),
     ...(askedBy !== undefined && { askedBy }),
   }
   const isPage = 'page' in position
@@ -95,12 +100,17 @@ export async function findActions(
   return { items, total, next: cursorAt(ACTIONS_ORDER, items.at(-1)?.id) }
 }
 
+/** The loan or the payment that an action is on; the other one is null. */
+export interface Target {
+  readonly loanId: bigint | null
+  readonly paymentId: bigint | null
+}
+
 /** An action that is asked for. */
-export interface NewAction {
+export interface NewAction extends Target {
   readonly kind: ActionKind
   readonly subject: string
   readonly request: StoredRequest
-  readonly loanId: bigint
   readonly transactionId: bigint | null
   readonly amount: bigint
   readonly currency: string
@@ -111,22 +121,23 @@ const lockOrganization = statement<{ organizationId: number }>(
   (p) => `SELECT FROM organization WHERE id = ${p('organizationId')} FOR NO KEY UPDATE`,
 )
 
-const findLoan = statement<{ organizationId: number; loanId: bigint }>(
-  'find-loan-of-pending-action',
-  (p) => `SELECT FROM loan WHERE organization_id = ${p('organizationId')} AND id = ${p('loanId')}`,
+const findTarget = statement<{ organizationId: number } & Target>(
+  'find-target-of-pending-action',
+  (p) => `SELECT FROM loan WHERE organization_id = ${p('organizationId')} AND id = ${p('loanId')}
+    UNION ALL SELECT FROM payment WHERE organization_id = ${p('organizationId')} AND id = ${p('paymentId')}`,
 )
 
-const findSame = statement<{ organizationId: number; loanId: bigint; subject: string }>(
+const findSame = statement<{ organizationId: number; subject: string } & Target>(
   'find-same-pending-action',
-  (p) => `SELECT id FROM pending_action WHERE organization_id = ${p('organizationId')} AND loan_id = ${p('loanId')}
-    AND subject = ${p('subject')} AND state = 'pending'`,
+  (p) => `SELECT id FROM pending_action WHERE organization_id = ${p('organizationId')}
+    AND (loan_id = ${p('loanId')} OR payment_id = ${p('paymentId')}) AND subject = ${p('subject')} AND state = 'pending'`,
 )
 
-const countPending = statement<{ organizationId: number; accountId: number | null; loanId: bigint }>(
+const countPending = statement<{ organizationId: number; accountId: number | null } & Target>(
   'count-pending-actions',
   (p) => `SELECT count(*)::int AS organization,
       count(*) FILTER (WHERE asked_by IS NOT DISTINCT FROM ${p('accountId')}::int)::int AS asker,
-      count(*) FILTER (WHERE loan_id = ${p('loanId')})::int AS loan
+      count(*) FILTER (WHERE loan_id = ${p('loanId')} OR payment_id = ${p('paymentId')})::int AS target
     FROM pending_action WHERE organization_id = ${p('organizationId')} AND state = 'pending'`,
 )
 
@@ -136,10 +147,10 @@ const insert = statement<TrailValues & Omit<NewAction, 'request'> & { readonly i
   'insert-pending-action',
   (p) => `
   WITH made AS (
-    INSERT INTO pending_action (organization_id, id, state, kind, subject, request, loan_id, transaction_id, amount, currency,
+    INSERT INTO pending_action (organization_id, id, state, kind, subject, request, loan_id, payment_id, transaction_id, amount, currency,
       asked_at, asked_by, asked_request_id)
     VALUES (${p('organizationId')}, ${p('id')}, 'pending', ${p('kind')}, ${p('subject')}, ${p('request')}::jsonb, ${p('loanId')},
-      ${p('transactionId')}, ${p('amount')}, ${p('currency')}, ${p('changedAt')}, ${p('accountId')}, ${p('requestId')})
+      ${p('paymentId')}, ${p('transactionId')}, ${p('amount')}, ${p('currency')}, ${p('changedAt')}, ${p('accountId')}, ${p('requestId')})
     RETURNING id
   ), ${trail(p as Parameter<TrailValues>, 'made', ENTITY)}
   SELECT id FROM made`,
@@ -147,8 +158,8 @@ const insert = statement<TrailValues & Omit<NewAction, 'request'> & { readonly i
 
 /**
  * Inserts an action that waits, with its row of the trail; where the same request waits already, nothing is inserted.
- * @returns the id of the action that waits, or whose share is full: the loan's, the asker's or the organization's; undefined
- *   where the loan is gone, with all of a test organization that was emptied
+ * @returns the id of the action that waits, or whose share is full: the loan's or payment's, the asker's or the organization's;
+ *   undefined where the loan or the payment is gone, with all of a test organization that was emptied
  */
 export const insertAction = (
   db: Db,
@@ -159,15 +170,17 @@ export const insertAction = (
   inTransaction(db, async (transaction) => {
     const { organizationId, accountId } = author
     await transaction.query(lockOrganization({ organizationId }))
-    if ((await transaction.query(findLoan({ organizationId, loanId: action.loanId }))).rowCount === 0) return undefined
-    const same = await transaction.query<{ id: bigint }>(findSame({ ...action, organizationId }))
+    const { kind, loanId, paymentId, transactionId, amount, currency } = action
+    const target = { organizationId, loanId, paymentId }
+    if ((await transaction.query(findTarget(target))).rowCount === 0) return undefined
+    const same = await transaction.query<{ id: bigint }>(findSame({ ...target, subject: action.subject }))
     if (same.rows[0]) return same.rows[0].id
-    const counting = countPending({ organizationId, accountId, loanId: action.loanId })
+    const counting = countPending({ ...target, accountId })
     const counted = (await transaction.query<Record<FullShare, number>>(counting)).rows[0]!
-    const full = (['loan', 'asker', 'organization'] as const).find((whose) => counted[whose] >= MOST_PENDING[whose])
+    const full = (['target', 'asker', 'organization'] as const).find((whose) => counted[whose] >= MOST_PENDING[whose])
     if (full) return full
-    const { kind, loanId, transactionId, amount, currency } = action
-    const after = { state: 'pending', kind, loanId, transactionId, amount, currency }
+    const on = paymentId === null ? { loanId, transactionId } : { paymentId }
+    const after = { state: 'pending', kind, ...on, amount, currency }
     const trace = { action: 'request', before: null, after }
     const { id } = (await transaction.query<{ id: bigint }>(NEXT_ID)).rows[0]!
     const trail = trailValues(transaction, author, now, { entity: ENTITY, id }, trace)

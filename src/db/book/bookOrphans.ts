@@ -81,10 +81,13 @@ const UNTOLD: readonly string[] = [
    FROM delinquency_policy e WHERE NOT ${told('delinquency policy', 'e.version::text', 'set')}`,
   `SELECT e.organization_id, 'pending action ' || e.id, 'is not in the trail: nothing says that it was asked for'
    FROM pending_action e WHERE NOT ${told('pending action', 'e.id::text', 'request')}`,
-  `SELECT e.organization_id, 'pending action ' || e.id, 'is approved, and the trail has no change of loan ' || e.loan_id || ' by it'
-   FROM pending_action e WHERE e.state = 'approved' AND NOT EXISTS (SELECT FROM audit_entry a
-     WHERE a.organization_id = e.organization_id AND a.entity = 'loan' AND a.entity_id = e.loan_id::text
+  ...(['loan', 'payment'] as const).map(
+    (target) => `SELECT e.organization_id, 'pending action ' || e.id,
+     'is approved, and the trail has no change of ${target} ' || e.${target}_id || ' by it'
+   FROM pending_action e WHERE e.state = 'approved' AND e.${target}_id IS NOT NULL AND NOT EXISTS (SELECT FROM audit_entry a
+     WHERE a.organization_id = e.organization_id AND a.entity = '${target}' AND a.entity_id = e.${target}_id::text
        AND a.request_id = 'approval-' || e.id)`,
+  ),
   `SELECT e.organization_id, 'pending action ' || e.id, 'was decided by the one who asked for it'
    FROM pending_action e WHERE e.state IN ('approved', 'rejected') AND e.decided_by IS NOT DISTINCT FROM e.asked_by`,
   `SELECT e.organization_id, 'credit_decision ' || e.id, 'is not in the trail: nothing says that it was decided'
@@ -200,8 +203,12 @@ export const BOOK_FAULTS: readonly string[] = [
    FROM loan_entry e WHERE ${gone('loan', 'e.loan_id')}`,
   `SELECT e.organization_id, 'loan ' || e.loan_id, 'is not there, and instalment ' || e.period || ' is of it'
    FROM loan_period e WHERE ${gone('loan', 'e.loan_id')}`,
-  `SELECT e.organization_id, 'loan ' || e.loan_id, 'is not there, and pending action ' || e.id || ' is of it'
-   FROM pending_action e WHERE ${gone('loan', 'e.loan_id')}`,
+  ...(['loan', 'payment'] as const).map(
+    (
+      target,
+    ) => `SELECT e.organization_id, '${target} ' || e.${target}_id, 'is not there, and pending action ' || e.id || ' is of it'
+   FROM pending_action e WHERE e.${target}_id IS NOT NULL AND ${gone(target, `e.${target}_id`)}`,
+  ),
   `SELECT e.organization_id, 'loan ' || e.id, 'is of customer ' || e.customer_id || ', who is not there'
    FROM loan e WHERE ${gone('customer', 'e.customer_id')}`,
   `SELECT e.organization_id, 'loan ' || e.id, 'has the product ' || e.product_id || ', which is not there'

@@ -182,6 +182,7 @@ export const SEALED = {
       'subject',
       'request',
       'loan_id',
+      'payment_id',
       'transaction_id',
       'amount',
       'currency',

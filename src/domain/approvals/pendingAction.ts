@@ -12,8 +12,8 @@ import {
 import type { Decimal } from '../money.ts'
 import { fromStoredRestructure, type StoredRestructure, toStoredRestructure } from './storedRestructure.ts'
 
-/** The kinds of actions that may wait for a second ADMIN (contract 14.9). */
-export const ACTION_KINDS = [
+/** The kinds of actions on a loan that may wait for a second ADMIN (contract 14.9). */
+const LOAN_ACTION_KINDS = [
   'reverse',
   'reverse-charge',
   'adjust',
@@ -22,7 +22,18 @@ export const ACTION_KINDS = [
   'restructure',
   'reverse-restructure',
 ] as const
+/** The kinds of actions on a payment that may wait. */
+const PAYMENT_ACTION_KINDS = ['reverse-allocations', 'return-payment'] as const
+
+export const ACTION_KINDS = [...LOAN_ACTION_KINDS, ...PAYMENT_ACTION_KINDS] as const
 export type ActionKind = (typeof ACTION_KINDS)[number]
+type PaymentActionKind = (typeof PAYMENT_ACTION_KINDS)[number]
+export type LoanActionKind = Exclude<ActionKind, PaymentActionKind>
+
+/** Returns whether an action of a kind is on a payment, and not on a loan. */
+export const isOnPayment = (kind: ActionKind): kind is PaymentActionKind => includes(PAYMENT_ACTION_KINDS, kind)
+
+const includes = (kinds: readonly string[], kind: string) => kinds.includes(kind)
 
 /** The states of a pending action. All but the first are final. */
 export const ACTION_STATES = ['pending', 'approved', 'rejected', 'withdrawn'] as const
@@ -58,8 +69,29 @@ interface Restructuring {
   readonly terms: RestructureTerms
 }
 
+/** A request on a loan that may wait for a second ADMIN. */
+export type LoanActionRequest = Reversal | AdjustmentRequest | Loss | Restructuring
+
+/** A request to take money of a payment from its loans again. */
+interface AllocationsReversal {
+  readonly kind: 'reverse-allocations'
+  /** The repayments. */
+  readonly transactionIds: readonly bigint[]
+  readonly note: string | null
+}
+
+/** A request to note that money of a payment was paid back to the payer. */
+interface PaymentReturn {
+  readonly kind: 'return-payment'
+  readonly amount: Decimal
+  readonly note: string
+}
+
+/** A request on a payment that may wait for a second ADMIN. */
+export type PaymentActionRequest = AllocationsReversal | PaymentReturn
+
 /** A request that may wait for a second ADMIN. */
-export type ActionRequest = Reversal | AdjustmentRequest | Loss | Restructuring
+export type ActionRequest = LoanActionRequest | PaymentActionRequest
 
 const KIND_OF: Readonly<Partial<Record<EntryType, Loss['kind']>>> = {
   'Write-off': 'write-off',
@@ -82,7 +114,7 @@ export const transactionOf = (request: ActionRequest): bigint | null =>
  * Decides what a request does to a loan.
  * @throws LendingError `not_found`, `invalid_argument`, `failed_precondition`
  */
-export function decideAction(loan: Loan, request: ActionRequest, now: number): Saving {
+export function decideAction(loan: Loan, request: LoanActionRequest, now: number): Saving {
   switch (request.kind) {
     case 'reverse':
       return { save: reverse(loan, request.transactionId, now, request.note) }
@@ -145,6 +177,8 @@ export const mustWait = (limit: ApprovalLimit, amount: bigint, currency: string)
 /** A request as the database keeps it, as JSON: numbers that may be large are texts. */
 export interface StoredRequest {
   readonly transactionId?: string
+  /** The repayments of a payment. */
+  readonly transactionIds?: readonly string[]
   readonly amount?: { readonly units: string; readonly scale: number } | null
   readonly valueDate?: LocalDate | null
   readonly token?: string | null
@@ -165,16 +199,31 @@ export function toStoredRequest(request: ActionRequest): StoredRequest {
     const { effectiveDate = null, note } = request.request
     return { valueDate: effectiveDate, note, restructure: toStoredRestructure(request.request, request.terms) }
   }
+  if (request.kind === 'reverse-allocations')
+    return { transactionIds: request.transactionIds.map(String), note: request.note }
+  if (request.kind === 'return-payment') return { amount: toDecimal(request.amount), note: request.note }
   const transactionId = String(request.transactionId)
   if (request.kind !== 'adjust') return { transactionId, note: request.note }
   const { amount, valueDate = null, note } = request
   return { transactionId, amount: toDecimal(amount), valueDate, note }
 }
 
-/** Returns a request from what is kept of it. */
-export function fromStoredRequest(kind: ActionKind, stored: StoredRequest): ActionRequest {
+const fromDecimal = (amount: StoredRequest['amount']) =>
+  amount ? { units: BigInt(amount.units), scale: amount.scale } : null
+
+const NOTHING: Decimal = { units: 0n, scale: 0 }
+
+/** Returns a request on a payment from what is kept of it. */
+export function fromStoredPaymentRequest(kind: PaymentActionKind, stored: StoredRequest): PaymentActionRequest {
+  const { transactionIds = [], amount, note } = stored
+  if (kind === 'return-payment') return { kind, amount: fromDecimal(amount) ?? NOTHING, note: note ?? '' }
+  return { kind, transactionIds: transactionIds.map(BigInt), note }
+}
+
+/** Returns a request on a loan from what is kept of it. */
+export function fromStoredRequest(kind: LoanActionKind, stored: StoredRequest): LoanActionRequest {
   const { note, token = null } = stored
-  const amount = stored.amount ? { units: BigInt(stored.amount.units), scale: stored.amount.scale } : null
+  const amount = fromDecimal(stored.amount)
   const valueDate = stored.valueDate ?? undefined
   const transactionId = BigInt(stored.transactionId ?? 0)
   switch (kind) {
@@ -185,7 +234,7 @@ export function fromStoredRequest(kind: ActionKind, stored: StoredRequest): Acti
     case 'restructure':
       return { kind, ...fromStoredRestructure(stored.restructure, { effectiveDate: valueDate, note }) }
     case 'adjust':
-      return { kind, transactionId, amount: amount ?? { units: 0n, scale: 0 }, valueDate, note }
+      return { kind, transactionId, amount: amount ?? NOTHING, valueDate, note }
     default:
       return { kind, posting: { amount, valueDate, token, note } }
   }

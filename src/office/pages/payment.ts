@@ -1,5 +1,5 @@
 import { type Html, html } from '../../api/http/html.ts'
-import { inSuspense } from '../../domain/payments/payment.ts'
+import { inSuspense, type Payment } from '../../domain/payments/payment.ts'
 import { listAudit } from '../../services/audit/audit.ts'
 import { candidateLoans, messagesOf, type PayableLoan, searchLoans } from '../../services/office/payments.ts'
 import { LONGEST_SEARCH } from '../../services/office/search.ts'
@@ -8,7 +8,7 @@ import { getPayment, type PaymentView } from '../../services/payments/payments.t
 import { MATCH_WORDS, MESSAGE_WORDS } from '../../words/payments.ts'
 import { nameIn } from '../../words/words.ts'
 import { type Desk, type Fields, idOf, sayName, textOf, timeText } from '../desk.ts'
-import { done, money, page, table, tile, tiles } from '../layout/page.ts'
+import { done, figures, money, page, table, tile, tiles } from '../layout/page.ts'
 import { trailTable } from './audit.ts'
 import { customerName, loanLink, payerText, statusText } from './payments.ts'
 
@@ -57,6 +57,20 @@ export async function paymentTiles(desk: Desk, view: PaymentView): Promise<Html>
     [say('receivedAt'), timeText(payment.receivedAt, zone)],
   ] as const
   return tiles(named.flatMap(([name, value]) => (value === '' ? [] : [tile(name, value)])))
+}
+
+/** Builds the table of where the money of a payment is, and will be. */
+export function partsTable({ say }: Desk, before: Payment, after: Payment) {
+  const parts = [
+    ['allocated', ({ allocated }: Payment) => allocated],
+    ['suspense', inSuspense],
+    ['returned', ({ returned }: Payment) => returned],
+  ] as const
+  const rows = parts.map(([word, read]) => {
+    const [now, then] = [before, after].map((one) => money(read(one), before.currency))
+    return [say(word), now!, now === then ? then! : html`<strong>${then}</strong>`]
+  })
+  return table(say('previewTitle'), [[''], ...figures(say('now'), say('afterwards'))], rows, say('nothing'))
 }
 
 /** Builds the links to what an ADMIN may do with the whole payment. */

@@ -18,6 +18,8 @@ export const KIND_WORDS: Readonly<Record<PendingAction['kind'], PageWord>> = {
   'waive-interest': 'waive',
   restructure: 'restructure',
   'reverse-restructure': 'reverse',
+  'reverse-allocations': 'reverseAllocations',
+  'return-payment': 'returnPayment',
 }
 
 /** Builds the page of the actions that wait for a second ADMIN, or of those that were decided. */
@@ -46,7 +48,7 @@ async function actions(desk: Desk, items: readonly PendingAction[]): Promise<Htm
   const rows = items.map((action) => [
     action.id,
     say(KIND_WORDS[action.kind]),
-    html`<a href="/loans/${action.loanId}">${action.loanId}</a>`,
+    targetLink(desk, action),
     action.transactionId ?? '',
     currencyOf(action.currency).code,
     money(action.amount, action.currency),
@@ -59,7 +61,7 @@ async function actions(desk: Desk, items: readonly PendingAction[]): Promise<Htm
   return table(
     say('pendingActions'),
     [
-      ...([[say('id')], [say('action')], [say('loan')], [say('transactions')], [say('currency')]] as const),
+      ...([[say('id')], [say('action')], [say('actionOn')], [say('transactions')], [say('currency')]] as const),
       ...([[say('amount'), 'figure'], [say('askedBy'), 'words'], [say('askedAt')]] as const),
       [say(isPending ? 'actions' : 'decidedBy')],
       [say('reason'), 'words'],
@@ -69,6 +71,13 @@ async function actions(desk: Desk, items: readonly PendingAction[]): Promise<Htm
   )
 }
 
+/** Returns the words of the loan or the payment that an action is on. */
+export const targetText = ({ say }: Pick<Desk, 'say'>, { loanId, paymentId }: PendingAction): string =>
+  loanId === null ? say('onPayment', { id: paymentId! }) : say('onLoan', { id: loanId })
+
+const targetLink = (desk: Desk, action: PendingAction): Html =>
+  html`<a href="${action.loanId === null ? `/payments/${action.paymentId}` : `/loans/${action.loanId}`}">${targetText(desk, action)}</a>`
+
 /** Builds the links to what the person may do: the one who asked withdraws, another ADMIN approves or rejects. */
 function links({ caller, say, isAdmin }: Desk, action: PendingAction): Html | false {
   const to = (verb: 'approve' | 'reject' | 'withdraw') =>
@@ -76,5 +85,8 @@ function links({ caller, say, isAdmin }: Desk, action: PendingAction): Html | fa
   if (isMaker(action, caller)) return to('withdraw')
   const all = (path: string, word: PageWord) => html`<a href="/pending/${path}/do/reject">${say(word)}</a> `
   const ofAsker = action.askedBy !== null && all(`asked-by/${action.askedBy}`, 'rejectOfAsker')
-  return isAdmin && html`${to('approve')}${to('reject')}${ofAsker}${all(`of-loan/${action.loanId}`, 'rejectOfLoan')}`
+  return (
+    isAdmin &&
+    html`${to('approve')}${to('reject')}${ofAsker}${action.loanId !== null && all(`of-loan/${action.loanId}`, 'rejectOfLoan')}`
+  )
 }

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { type Html, html } from '../../api/http/html.ts'
-import { decideAction, fromStoredRequest } from '../../domain/approvals/pendingAction.ts'
-import { invalidArgument, notFound } from '../../domain/errors.ts'
+import { decideAction, fromStoredRequest, isOnPayment } from '../../domain/approvals/pendingAction.ts'
+import { invalidArgument, invariant, notFound } from '../../domain/errors.ts'
 import type { Period } from '../../domain/loan/allocation.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
+import type { Payment } from '../../domain/payments/payment.ts'
 import type { Caller } from '../../services/access/caller.ts'
 import {
   approvePendingAction,
@@ -17,11 +18,13 @@ import {
   withdrawPendingAction,
 } from '../../services/approvals/approvals.ts'
 import { type Preview, previewChange } from '../../services/loans/changes/preview.ts'
+import { getPayment } from '../../services/payments/payments.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Desk, type Fields, idOf, type PageWord, sayName } from '../desk.ts'
 import { type Column, type Done, figures, money, table, tile, tiles } from '../layout/page.ts'
 import { type Field, noteOf } from '../loan/actions.ts'
-import { KIND_WORDS } from '../pages/pending.ts'
+import { partsTable } from '../pages/payment.ts'
+import { KIND_WORDS, targetText } from '../pages/pending.ts'
 import type { Step } from './flow.ts'
 
 /** What is done with a pending action. */
@@ -76,10 +79,10 @@ export async function approvalStep({ desk, params, url }: Pick<Request, 'desk' |
   const id = idOf(params.id, 'pending action')
   const verb = Object.hasOwn(VERBS, params.action) ? VERBS[params.action] : undefined
   if (!verb) throw notFound('there is no such action')
-  const { kind, loanId } = await getPendingAction(deps, caller, id)
+  const found = await getPendingAction(deps, caller, id)
   return {
     path: url.split('?')[0]!,
-    title: say(verb.title, { action: say(KIND_WORDS[kind]), loan: loanId }),
+    title: say(verb.title, { action: say(KIND_WORDS[found.kind]), target: targetText(desk, found) }),
     means: say(verb.means),
     fields: verb.fields,
     values: {},
@@ -130,20 +133,32 @@ export async function rejectAllStep(
   }
 }
 
-const asked = ({ say }: Desk, { state, amount, currency, loanId }: PendingAction) => ({
-  view: tiles([tile(`${say('loan')} ${loanId}`, `${money(amount, currency)} ${currency}`)]),
-  mark: state,
+const asked = (desk: Desk, action: PendingAction) => ({
+  view: tiles([tile(targetText(desk, action), `${money(action.amount, action.currency)} ${action.currency}`)]),
+  mark: action.state,
 })
 
-/** Shows what the loan becomes when an action is approved now. */
+/** Shows what the loan or the payment becomes when an action is approved now. */
 async function becomes(desk: Desk, action: PendingAction) {
   const { deps, caller } = desk
-  const request = fromStoredRequest(action.kind, action.request)
-  const preview = await previewChange(deps, caller, { id: action.loanId }, (loan, now) =>
-    decideAction(loan, request, now),
-  )
+  const { kind, loanId, paymentId } = action
+  if (isOnPayment(kind)) {
+    invariant(paymentId !== null, 'an action on a payment')
+    const { payment } = await getPayment(deps, caller, paymentId)
+    const after = afterTakenBack(payment, action)
+    return { view: partsTable(desk, payment, after), mark: `${action.state} ${payment.version}` }
+  }
+  invariant(loanId !== null, 'an action on a loan')
+  const request = fromStoredRequest(kind, action.request)
+  const preview = await previewChange(deps, caller, { id: loanId }, (loan, now) => decideAction(loan, request, now))
   return { view: previewTable(desk, preview), mark: `${action.state} ${preview.loan.version}` }
 }
+
+/** Returns a payment as it is once an action on it is approved. */
+const afterTakenBack = (payment: Payment, { kind, amount }: PendingAction): Payment =>
+  kind === 'return-payment'
+    ? { ...payment, returned: payment.returned + amount }
+    : { ...payment, allocated: payment.allocated - amount }
 
 /** Builds the tables of a loan as it is and as it becomes: its figures, and the instalments that change. */
 export function previewTable(desk: Desk, preview: Preview): Html {

@@ -4,6 +4,7 @@ import { failedPrecondition, LendingError, notFound } from '../../domain/errors.
 import { currencyOf, minorToText, toMinor } from '../../domain/money.ts'
 import { inSuspense, type Payment } from '../../domain/payments/payment.ts'
 import { requireWriter } from '../../services/access/caller.ts'
+import { isWaiting } from '../../services/approvals/waiting.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import {
   allocatePayment,
@@ -11,14 +12,13 @@ import {
   LONGEST_NOTE,
   type PaymentView,
   requireSuspense,
-  returnPayment,
-  reverseAllocations,
 } from '../../services/payments/payments.ts'
 import { previewAllocation, previewReversal } from '../../services/payments/previewPayment.ts'
+import { returnPayment, reverseAllocations } from '../../services/payments/takeBack.ts'
 import { type Desk, type Fields, idOf } from '../desk.ts'
-import { figures, money, table } from '../layout/page.ts'
+import { money } from '../layout/page.ts'
 import { amountOf, type Field, NOTE, noteOf } from '../loan/actions.ts'
-import { paymentTiles, repaymentsTable } from '../pages/payment.ts'
+import { partsTable, paymentTiles, repaymentsTable } from '../pages/payment.ts'
 import { previewTable } from './approvals.ts'
 import type { Step } from './flow.ts'
 
@@ -101,29 +101,15 @@ export async function returnStep(request: Request): Promise<Step> {
       const amount = toMinor(amountOf(fields), currencyOf(now.currency), 'paymentAmount')
       requireSuspense(now, amount)
       return {
-        view: becomes(desk, now, { ...now, returned: now.returned + amount }),
+        view: partsTable(desk, now, { ...now, returned: now.returned + amount }),
         mark: String(now.version),
       }
     },
     async run(by, fields) {
-      await returnPayment(deps, by, id, { amount: amountOf(fields), note: whyOf(fields) })
-      return 'doneReturn'
+      const result = await returnPayment(deps, by, id, { amount: amountOf(fields), note: whyOf(fields) })
+      return isWaiting(result) ? 'doneWaits' : 'doneReturn'
     },
   }
-}
-
-/** Builds the table of where the money of a payment is, and will be. */
-function becomes({ say }: Desk, before: Payment, after: Payment) {
-  const parts = [
-    ['allocated', ({ allocated }: Payment) => allocated],
-    ['suspense', inSuspense],
-    ['returned', ({ returned }: Payment) => returned],
-  ] as const
-  const rows = parts.map(([word, read]) => {
-    const [now, then] = [before, after].map((one) => money(read(one), before.currency))
-    return [say(word), now!, now === then ? then! : html`<strong>${then}</strong>`]
-  })
-  return table(say('previewTitle'), [[''], ...figures(say('now'), say('afterwards'))], rows, say('nothing'))
 }
 
 /**
@@ -149,8 +135,9 @@ export async function reverseStep(request: Request, only: bigint | undefined): P
       return showReversal(desk, view, only, noteOf(fields))
     },
     async run(by, fields) {
-      await reverseAllocations(deps, by, id, { note: noteOf(fields), ...(only !== undefined && { only: [only] }) })
-      return 'doneReverseAllocations'
+      const request = { note: noteOf(fields), ...(only !== undefined && { only: [only] }) }
+      const result = await reverseAllocations(deps, by, id, request)
+      return isWaiting(result) ? 'doneWaits' : 'doneReverseAllocations'
     },
   }
 }
@@ -164,7 +151,7 @@ async function showReversal(desk: Desk, view: PaymentView, only: bigint | undefi
   const [one, ...others] = live
   if (!one) throw failedPrecondition('the payment has no repayment that stands')
   const taken = live.reduce((sum, { amount }) => sum + amount, 0n)
-  const own = becomes(desk, payment, { ...payment, allocated: payment.allocated - taken })
+  const own = partsTable(desk, payment, { ...payment, allocated: payment.allocated - taken })
   if (others.length > 0)
     return { view: html`${own}${repaymentsTable(desk, { ...view, parts: live })}`, mark: String(payment.version) }
   const preview = await previewReversal(desk.deps, desk.caller, one, note)

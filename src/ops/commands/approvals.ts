@@ -80,7 +80,7 @@ function listCommand(approvals: Command, shell: Shell): void {
             ['id', (one) => String(one.id), 'right'],
             ['state', (one) => one.state],
             ['kind', (one) => one.kind],
-            ['loan', (one) => String(one.loanId)],
+            ['on', targetOf],
             ['amount', textOf, 'right'],
             ['currency', (one) => one.currency],
             ['asked', (one) => toSecond(one.askedAt, zone)],
@@ -146,7 +146,7 @@ const decisionCommand =
           const { deps, printer, by, organization, confirm } = task
           const caller = by((await organization(options.organization)).id)
           const found = await getPendingAction(deps, caller, id)
-          await confirm(`${name} the ${found.kind} of ${textOf(found)} ${found.currency} on loan ${found.loanId}?`)
+          await confirm(`${name} the ${found.kind} of ${textOf(found)} ${found.currency} on ${targetOf(found)}?`)
           const decided = await decide(task, caller, { id, ...options })
           printer.done(viewOf(decided, deps.config.zone), `The pending action ${id} is ${decided.state}.`)
         }),
@@ -155,12 +155,16 @@ const decisionCommand =
 const textOf = ({ amount, currency }: Pick<PendingAction, 'amount' | 'currency'>): string =>
   minorToText(amount, currencyOf(currency))
 
+/** Returns the loan or the payment that an action is on, by its number. */
+const targetOf = ({ loanId, paymentId }: PendingAction): string =>
+  loanId === null ? `payment ${paymentId}` : `loan ${loanId}`
+
 const nameOf = (account: number | null): string => (account === null ? 'the command line' : `account ${account}`)
 
 /** Builds the view of an action. @param zone of its instants; undefined leaves them out */
 function viewOf(action: PendingAction, zone: string | undefined): object {
-  const { id, loanId, transactionId, postedId, askedAt, decidedAt, ...rest } = action
-  const numbers = { id, loanId, transactionId, postedId }
+  const { id, loanId, paymentId, transactionId, postedId, askedAt, decidedAt, ...rest } = action
+  const numbers = { id, loanId, paymentId, transactionId, postedId }
   return {
     ...Object.fromEntries(
       Object.entries(numbers).map(([name, value]) => [name, value === null ? null : String(value)]),

@@ -9,9 +9,15 @@ import {
 } from '../../db/approvals/pendingActions.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
-import { amountOf, decideAction, fromStoredRequest } from '../../domain/approvals/pendingAction.ts'
-import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
-import type { Loan, Saving } from '../../domain/loan/loan.ts'
+import {
+  amountOf,
+  decideAction,
+  fromStoredPaymentRequest,
+  fromStoredRequest,
+  isOnPayment,
+} from '../../domain/approvals/pendingAction.ts'
+import { failedPrecondition, invalidArgument, invariant, LendingError, notFound } from '../../domain/errors.ts'
+import type { Loan } from '../../domain/loan/loan.ts'
 import { MOST_PARTS } from '../../domain/loan/restructure/restructureLoan.ts'
 import { currencyOf, minorToText } from '../../domain/money.ts'
 import { type Caller, requireAdmin, requireReader, requireWriter } from '../access/caller.ts'
@@ -20,6 +26,9 @@ import type { Core, Deps, Writing } from '../deps.ts'
 import { changeLoan, countPosted } from '../loans/changes/changeLoan.ts'
 import type { Alongside } from '../loans/changes/save.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
+import type { DecideDeps } from '../payments/decidePayments.ts'
+import { changePayment } from '../payments/payments.ts'
+import { takingBack } from '../payments/takeBack.ts'
 
 export type { ActionFilter, PendingAction } from '../../db/approvals/pendingActions.ts'
 export { ACTION_KINDS, ACTION_STATES } from '../../domain/approvals/pendingAction.ts'
@@ -48,35 +57,72 @@ export function getPendingAction(deps: Pick<Deps, 'db'>, caller: Caller, id: big
 }
 
 /**
- * Approves a pending action as a second ADMIN: it is decided again on the loan as it is now, and posted together with the mark that
- * it is approved. Where the loan refuses, the action stays pending.
+ * Approves a pending action as a second ADMIN: it is decided again on the loan or the payment as it is now, and posted together with
+ * the mark that it is approved. Where the loan or the payment refuses, the action stays pending.
  * @throws LendingError `permission_denied` for the one who asked, `not_found`, `failed_precondition` for an action that is
  *   decided already, and as the action itself
  */
-export async function approvePendingAction(deps: Core & Writing, caller: Caller, id: bigint): Promise<PendingAction> {
+export async function approvePendingAction(
+  deps: Core & Writing & DecideDeps,
+  caller: Caller,
+  id: bigint,
+): Promise<PendingAction> {
   requireAdmin(caller)
   const action = await pendingOf(deps, caller, id)
   if (isMaker(action, caller))
     throw denied('the one who asked cannot approve: another account that has the role ADMIN has to')
-  const request = fromStoredRequest(action.kind, action.request)
-  // The Idempotency-Key belongs to the approval: its answer is the pending action.
-  const author = { ...caller, claim: undefined, requestId: requestIdOf(action) }
-  const change = {
-    author,
-    ref: { id: action.loanId },
-    moreEntries: MOST_PARTS,
-    alongside: [approvalOf(id, authorOf(caller))],
-  }
-  const decide = (loan: Loan, now: number) => requireNoMore(action, decideAction(loan, request, now))
-  const changed = await changeLoan<never>(deps, change, decide).catch(async (error: unknown) => {
+  const approving =
+    action.loanId === null ? approveOnPayment(deps, caller, action) : approveOnLoan(deps, caller, action)
+  await approving.catch(async (error: unknown) => {
     // The other of two ADMINs at once may have been faster: that is what there is to say then.
     if (error instanceof LendingError && error.code === 'failed_precondition') await pendingOf(deps, caller, id)
     throw error
   })
-  if (!changed) throw notFound('no loan has that id')
-  if ('saved' in changed) countPosted(deps.listener, changed)
   return findPendingAction(deps, caller, id)
 }
+
+/** Returns the author of what an approval posts. The Idempotency-Key belongs to the approval: its answer is the pending action. */
+const posterOf = (caller: Caller, action: PendingAction): Caller => ({
+  ...caller,
+  claim: undefined,
+  requestId: requestIdOf(action),
+})
+
+async function approveOnLoan(deps: Core & Writing, caller: Caller, action: PendingAction): Promise<void> {
+  const { id, kind, loanId } = action
+  invariant(loanId !== null && !isOnPayment(kind), 'an action on a loan')
+  const request = fromStoredRequest(kind, action.request)
+  const change = {
+    author: posterOf(caller, action),
+    ref: { id: loanId },
+    moreEntries: MOST_PARTS,
+    alongside: [approvalOf(id, authorOf(caller))],
+  }
+  const changed = await changeLoan<never>(deps, change, (loan: Loan, now: number) => {
+    const saving = decideAction(loan, request, now)
+    requireNoMore(action, amountOf(saving))
+    return saving
+  })
+  if (!changed) throw notFound('no loan has that id')
+  if ('saved' in changed) countPosted(deps.listener, changed)
+}
+
+async function approveOnPayment(deps: DecideDeps, caller: Caller, action: PendingAction): Promise<void> {
+  const { id, kind, paymentId } = action
+  invariant(paymentId !== null && isOnPayment(kind), 'an action on a payment')
+  const poster = posterOf(caller, action)
+  const decide = takingBack(deps, poster, fromStoredPaymentRequest(kind, action.request))
+  await changePayment(deps, poster, paymentId, async (transaction, payment) => {
+    const taken = await decide(transaction, payment)
+    requireNoMore(action, taken.amount)
+    const approved = { id, state: 'approved' as const, reason: null, postedId: null }
+    const isEnded = await endAction({ pool: transaction }, authorOf(caller), approved, deps.now(caller.organizationId))
+    if (!isEnded) throw decidedAlready()
+    return taken
+  })
+}
+
+const decidedAlready = () => failedPrecondition('the action is decided already')
 
 /** Returns what marks a pending action as approved, together with the change that it asked for. */
 const approvalOf =
@@ -89,7 +135,7 @@ const approvalOf =
     const { posted, reversed } = asked ?? {}
     const approved = { id, state: 'approved' as const, reason: null, postedId: posted?.id ?? reversed?.id ?? null }
     const isEnded = await endAction({ pool: transaction }, author, approved, changes.at(-1)!.at)
-    return isEnded ? 'done' : failedPrecondition('the action is decided already')
+    return isEnded ? 'done' : decidedAlready()
   }
 
 /** Returns the request id that the trail and the events of the change have, by which they name the pending action. */
@@ -186,14 +232,12 @@ export async function pendingOf(deps: Pick<Deps, 'db'>, caller: Caller, id: bigi
 }
 
 /** Requires that a decision is of no more than was asked for, which is what the maker saw. @throws LendingError `failed_precondition` */
-function requireNoMore({ amount, currency }: PendingAction, saving: Saving): Saving {
-  const now = amountOf(saving)
+function requireNoMore({ amount, currency }: PendingAction, now: bigint): void {
   const say = (minor: bigint) => `${minorToText(minor, currencyOf(currency))} ${currency}`
   if (now > amount)
     throw failedPrecondition(
       `the amount is ${say(now)} now, more than the ${say(amount)} that was asked for: reject the action, and let it be asked for again`,
     )
-  return saving
 }
 
 async function endWith(

@@ -4,6 +4,7 @@ import {
   insertAction,
   MOST_PENDING,
   type PendingAction,
+  type Target,
 } from '../../db/approvals/pendingActions.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import type { StoredLoan, StoredRow } from '../../db/loans/storedLoan.ts'
@@ -11,6 +12,7 @@ import {
   type ActionRequest,
   type ApprovalLimit,
   amountOf,
+  type LoanActionRequest,
   mustWait,
   subjectOf,
   toStoredRequest,
@@ -18,11 +20,10 @@ import {
   waivedOf,
 } from '../../domain/approvals/pendingAction.ts'
 import type { Instant } from '../../domain/dates.ts'
-import { failedPrecondition, invariant } from '../../domain/errors.ts'
+import { failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
 import type { Saving } from '../../domain/loan/loan.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Deps } from '../deps.ts'
-import { noSuchLoan } from '../loans/loans.ts'
 import type { Organization } from '../organizations/organizations.ts'
 
 export type { PendingAction } from '../../db/approvals/pendingActions.ts'
@@ -46,13 +47,13 @@ export const limitOf = ({ approvalAbove, currency }: Organization): ApprovalLimi
   approvalAbove === null ? null : { approvalAbove, currency }
 
 /**
- * Returns what has to wait of a request, once it was decided what the request does to the loan; undefined where nothing does.
+ * Returns what has to wait of a request on a loan, once it was decided what the request does to the loan; undefined where nothing does.
  * Waivers of a loan on a day count together. A value date that was left out is the day on which it was asked for.
  */
 export function wantedOf(
   limit: ApprovalLimit | null,
   loan: StoredLoan,
-  request: ActionRequest,
+  request: LoanActionRequest,
   { saving, postedToday }: { readonly saving: Saving; readonly postedToday: (at: Instant) => boolean },
 ): Wanted | undefined {
   if (limit === null) return undefined
@@ -67,39 +68,42 @@ export function wantedOf(
 }
 
 /** Of whom the actions are whose share is full. */
-const OF_SHARE: Readonly<Record<FullShare, string>> = {
+const OF_SHARE: Readonly<Record<Exclude<FullShare, 'target'>, string>> = {
   organization: 'of the organization',
   asker: 'that you asked for',
-  loan: 'on this loan',
 }
+
+/** A loan or a payment that an action is on, with its currency. */
+type ActedOn = Target & Pick<PendingAction, 'currency'>
+
+/** Returns a loan as what an action is on. */
+export const onLoan = ({ id, terms }: StoredRow): ActedOn => ({
+  loanId: id,
+  paymentId: null,
+  currency: terms.currency.code,
+})
 
 /**
  * Lets a request wait for a second ADMIN. Where the same request waits already, that one is the answer.
- * @throws LendingError `not_found` where the loan is gone meanwhile, `failed_precondition` where as many wait as there may be, `aborted` for a key that is taken meanwhile
+ * @throws LendingError `not_found` where the loan or the payment is gone meanwhile, `failed_precondition` where as many wait as there may be, `aborted` for a key that is taken meanwhile
  */
 export async function waitForSecond(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   author: Author,
-  { id: loanId, terms }: StoredRow,
+  on: ActedOn,
   { request, amount }: Wanted,
 ): Promise<Waits> {
   const { organizationId } = author
   const { kind } = request
   const stored = toStoredRequest(request)
-  const action = {
-    kind,
-    request: stored,
-    subject: subjectOf(kind, stored),
-    loanId,
-    transactionId: transactionOf(request),
-    amount,
-    currency: terms.currency.code,
-  }
+  const asked = { kind, request: stored, subject: subjectOf(kind, stored) }
+  const action = { ...asked, ...on, transactionId: transactionOf(request), amount }
   const id = await abortedWhereKeyTaken(insertAction(db, author, action, now(organizationId)))
-  if (id === undefined) throw noSuchLoan({ id: loanId })
+  const target = on.loanId === null ? 'payment' : 'loan'
+  if (id === undefined) throw notFound(`no ${target} has that id`)
   if (typeof id === 'string')
     throw failedPrecondition(
-      `${MOST_PENDING[id]} actions ${OF_SHARE[id]} wait for a second ADMIN, the most that may: approve, reject or withdraw some`,
+      `${MOST_PENDING[id]} actions ${id === 'target' ? `on this ${target}` : OF_SHARE[id]} wait for a second ADMIN, the most that may: approve, reject or withdraw some`,
     )
   const waits = await findAction(db, organizationId, id)
   invariant(waits, 'a pending action that was just found or made')

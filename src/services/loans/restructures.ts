@@ -1,6 +1,6 @@
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
-import { type ActionRequest, decideAction } from '../../domain/approvals/pendingAction.ts'
+import { decideAction, type LoanActionRequest } from '../../domain/approvals/pendingAction.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
@@ -14,7 +14,7 @@ import {
 } from '../../domain/loan/restructure/restructureLoan.ts'
 import { type ScheduleVersion, scheduleVersions } from '../../domain/loan/restructure/scheduleVersions.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
-import { limitOf, type Waits, type Wanted, waitForSecond, wantedOf } from '../approvals/waiting.ts'
+import { limitOf, onLoan, type Waits, type Wanted, waitForSecond, wantedOf } from '../approvals/waiting.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { getProduct } from '../organizations/products.ts'
@@ -83,7 +83,7 @@ export async function restructureDecision(
   ref: LoanRef,
   request: RestructureRequest,
 ): Promise<(loan: StoredLoan, now: Instant) => Saving> {
-  const action: ActionRequest = { kind: 'restructure', request, terms: await termsFor(deps, caller, ref) }
+  const action: LoanActionRequest = { kind: 'restructure', request, terms: await termsFor(deps, caller, ref) }
   return (loan, now) => decideAction(loan, action, now)
 }
 
@@ -137,7 +137,7 @@ async function change(
   deps: RestructureDeps,
   asked: Change,
   caller: Caller,
-  request: ActionRequest,
+  request: LoanActionRequest,
 ): Promise<RestructuredLoan | Waits> {
   const limit = limitOf(await getOrganization(deps, caller))
   const changed = await changeLoan<Wanted>(deps, asked, (loan, now) => {
@@ -146,7 +146,7 @@ async function change(
     return wanted ? { answer: wanted } : saving
   })
   if (!changed) throw noSuchLoan(asked.ref)
-  if ('answer' in changed) return waitForSecond(deps, caller, changed.loan, changed.answer)
+  if ('answer' in changed) return waitForSecond(deps, caller, onLoan(changed.loan), changed.answer)
   countPosted(deps.listener, changed)
   const { loan, at } = await getLoan(deps, caller, asked.ref)
   return withVersions(loan, stateOf(loan, at), at)

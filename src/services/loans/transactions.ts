@@ -2,7 +2,7 @@ import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredHead, StoredLoan, StoredRow } from '../../db/loans/storedLoan.ts'
 import type { Step } from '../../db/queries/cursor.ts'
 import { cursorAt } from '../../db/queries/cursor.ts'
-import { type ActionRequest, decideAction, lossOf } from '../../domain/approvals/pendingAction.ts'
+import { decideAction, type LoanActionRequest, lossOf } from '../../domain/approvals/pendingAction.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import { type Entry, type EntryType, isCharge, isCustomerRepayment } from '../../domain/loan/entry.ts'
@@ -18,7 +18,7 @@ import {
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
-import { limitOf, type Waits, type Wanted, waitForSecond, wantedOf } from '../approvals/waiting.ts'
+import { limitOf, onLoan, type Waits, type Wanted, waitForSecond, wantedOf } from '../approvals/waiting.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
@@ -139,7 +139,7 @@ async function changeTransaction(
   deps: PostDeps,
   caller: Caller,
   ref: LoanRef,
-  request: ActionRequest,
+  request: LoanActionRequest,
 ): Promise<TransactionNow | Waits> {
   requireAdmin(caller)
   const limit = limitOf(await getOrganization(deps, caller))
@@ -159,7 +159,7 @@ async function answerOf(
 ): Promise<TransactionNow | Waits> {
   if (!changed) throw noSuchLoan(ref)
   if ('answer' in changed) {
-    if ('request' in changed.answer) return waitForSecond(deps, caller, changed.loan, changed.answer)
+    if ('request' in changed.answer) return waitForSecond(deps, caller, onLoan(changed.loan), changed.answer)
     deps.listener.duplicateAnswered('token')
     return changed.answer
   }

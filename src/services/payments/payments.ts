@@ -20,7 +20,7 @@ import { failedPrecondition, invalidArgument, invariant, notFound } from '../../
 import { currencyOf, type Decimal, minorToText, toMinor } from '../../domain/money.ts'
 import type { Candidate } from '../../domain/payments/matching.ts'
 import { inSuspense, type Payment } from '../../domain/payments/payment.ts'
-import { type Caller, requireAdmin, requireReader, requireWriter } from '../access/caller.ts'
+import { type Caller, requireReader, requireWriter } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { SavedChange } from '../loans/changes/decide.ts'
 import { countPosted } from '../loans/changes/decide.ts'
@@ -30,15 +30,7 @@ import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { type Part, postingPart, saveParts } from './allocateParts.ts'
 import { channelOf } from './channelCache.ts'
 import { getChannel } from './channels.ts'
-import {
-  allocatedStep,
-  type DecideDeps,
-  requireSaved,
-  StalePartError,
-  unallocate,
-  wantedOf,
-  withStatus,
-} from './decidePayments.ts'
+import { allocatedStep, type DecideDeps, requireSaved, StalePartError, wantedOf } from './decidePayments.ts'
 import { type Payer, payerOf } from './payer.ts'
 
 export type { PaymentPart } from '../../db/payments/payments.ts'
@@ -194,63 +186,18 @@ export function requireSuspense(payment: Payment, amount: bigint): void {
     throw failedPrecondition(`${say(amount)} is more than what is in suspense of the payment, ${say(left)}`)
 }
 
-/**
- * Reverses repayments that were allocated from a payment, all or none: their money is in suspense again.
- * @param only the repayments; left out: all that stand
- * @throws LendingError `permission_denied`, `not_found`, `failed_precondition`, `aborted`
- */
-export function reverseAllocations(
-  deps: DecideDeps,
-  caller: Caller,
-  id: bigint,
-  { note, only }: { readonly note: string | null; readonly only?: readonly bigint[] | undefined },
-): Promise<PaymentView> {
-  requireAdmin(caller)
-  return changePayment(deps, caller, id, async (transaction, payment) => {
-    const cause = note ?? 'its allocation was reversed'
-    const taken = await unallocate(deps, transaction, payment, { author: caller, note, only, cause })
-    if (!taken || (only && taken.step.allocations.length < new Set(only).size))
-      throw failedPrecondition(
-        only ? 'not all of these are repayments of the payment that stand' : 'the payment has no repayment that stands',
-      )
-    return { steps: [taken.step], changes: taken.changes }
-  })
-}
-
-/**
- * Notes that money in suspense was paid back to the payer, on the wallet or the bank account of the channel.
- * @param amount left out: all that is in suspense
- * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `failed_precondition`
- */
-export function returnPayment(
-  deps: DecideDeps,
-  caller: Caller,
-  id: bigint,
-  { amount: given, note }: { readonly amount?: Decimal | undefined; readonly note: string },
-): Promise<PaymentView> {
-  requireAdmin(caller)
-  return changePayment(deps, caller, id, async (_, payment) => {
-    const amount =
-      given === undefined ? inSuspense(payment) : toMinor(given, currencyOf(payment.currency), 'paymentAmount')
-    if (amount === 0n) throw failedPrecondition('nothing of the payment is in suspense')
-    requireSuspense(payment, amount)
-    const at = deps.now(caller.organizationId)
-    const { account } = await channelOf(deps, payment)
-    const after = withStatus({ ...payment, returned: payment.returned + amount, unconfirmed: false, updatedAt: at })
-    const moved = { amount: -amount, on: dateIn(deps.config.zone, at), account }
-    return { steps: [{ action: 'return', after, allocations: [], moved, note }], changes: [] }
-  })
-}
-
 /** What a change of a payment comes to: its steps, and the changes of loans that go with them. */
-interface Decided extends Pick<PaymentSteps, 'steps'> {
+export interface Decided extends Pick<PaymentSteps, 'steps'> {
   readonly changes: readonly SavedChange[]
 }
 
 const MOST_TRIES = 8
 
-/** Changes a payment in one transaction that has locked it; again where a loan was changed meanwhile. */
-async function changePayment(
+/**
+ * Changes a payment in one transaction that has locked it; again where a loan was changed meanwhile.
+ * @throws LendingError `not_found`, `aborted`, and what the decision throws
+ */
+export async function changePayment(
   deps: DecideDeps,
   caller: Caller,
   id: bigint,

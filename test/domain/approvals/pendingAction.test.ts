@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import {
   ACTION_KINDS,
   type ActionRequest,
+  fromStoredPaymentRequest,
   fromStoredRequest,
+  isOnPayment,
   mustWait,
   subjectOf,
   toStoredRequest,
@@ -24,6 +26,12 @@ const request: fc.Arbitrary<ActionRequest> = fc.oneof(
       token: fc.option(fc.string({ minLength: 1 }), { nil: null }),
     }),
   }),
+  fc.record({
+    kind: fc.constant('reverse-allocations' as const),
+    transactionIds: fc.array(transactionId, { minLength: 1 }),
+    note,
+  }),
+  fc.record({ kind: fc.constant('return-payment' as const), amount: decimal, note: fc.string({ minLength: 1 }) }),
   fc.record({
     kind: fc.constant('restructure' as const),
     request: fc.record({
@@ -71,7 +79,9 @@ describe('a request that waits', () => {
     fc.assert(
       fc.property(request, (asked) => {
         const stored = JSON.parse(JSON.stringify(toStoredRequest(asked)))
-        expect(fromStoredRequest(asked.kind, stored)).toEqual(asked)
+        const { kind } = asked
+        const read = isOnPayment(kind) ? fromStoredPaymentRequest(kind, stored) : fromStoredRequest(kind, stored)
+        expect(read).toEqual(asked)
       }),
     )
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { isWaiting, waitForSecond } from '../../../src/services/approvals/waiting.ts'
+import { isWaiting, onLoan, waitForSecond } from '../../../src/services/approvals/waiting.ts'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { postTransaction } from '../../../src/services/loans/transactions.ts'
 import { advanceTestClock, resetTestOrganization } from '../../../src/services/testClock/advance.ts'
@@ -161,7 +161,7 @@ it('lets no action wait on a loan that a reset has deleted since it was read', a
   const loan = (await one.deps.loanBatches.readLoan({ organizationId: SANDBOX, ref, zone: one.deps.config.zone }))!
   await resetTestOrganization(one.deps, sandboxOperator)
   const request = { kind: 'reverse' as const, transactionId: 1n, note: null }
-  await expect(waitForSecond(one.deps, sandboxOperator, loan, { request, amount: 1n })).rejects.toMatchObject({
+  await expect(waitForSecond(one.deps, sandboxOperator, onLoan(loan), { request, amount: 1n })).rejects.toMatchObject({
     code: 'not_found',
   })
   expect((await one.owner.pool.query('SELECT FROM pending_action')).rowCount).toBe(0)

@@ -1565,7 +1565,8 @@ export interface PendingAction {
   id: string
   state: string
   kind: string
-  loanId: string
+  loanId?: string
+  paymentId?: string
   transactionId?: string
   amount: number
   currencyCode: string
@@ -2927,6 +2928,10 @@ export type ListPendingActionsParams = {
    */
   loanId?: string
   /**
+   * Only actions on this payment.
+   */
+  paymentId?: string
+  /**
    * Only what this account asked for.
    */
   askedBy?: number
@@ -3534,12 +3539,19 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<Payment>({ method: 'POST', path: at`/v1/payments/${id}/allocations`, body, keyed: true }, call),
 
   /** Take a payment from its loans again. */
-  reversePaymentAllocations: (id: string, body?: ReverseAllocationsRequest, call?: Call): Promise<Payment> =>
-    send<Payment>({ method: 'POST', path: at`/v1/payments/${id}/allocations/reverse`, body, keyed: true }, call),
+  reversePaymentAllocations: (
+    id: string,
+    body?: ReverseAllocationsRequest,
+    call?: Call,
+  ): Promise<Payment | PendingAction> =>
+    send<Payment | PendingAction>(
+      { method: 'POST', path: at`/v1/payments/${id}/allocations/reverse`, body, keyed: true },
+      call,
+    ),
 
   /** Note that a payment was paid back. */
-  returnPayment: (id: string, body: ReturnPaymentRequest, call?: Call): Promise<Payment> =>
-    send<Payment>({ method: 'POST', path: at`/v1/payments/${id}/return`, body, keyed: true }, call),
+  returnPayment: (id: string, body: ReturnPaymentRequest, call?: Call): Promise<Payment | PendingAction> =>
+    send<Payment | PendingAction>({ method: 'POST', path: at`/v1/payments/${id}/return`, body, keyed: true }, call),
 
   /** Tell of many payments. */
   postPayments: (body: readonly PostPaymentRequest[], call?: Call): Promise<PaymentLine[]> =>

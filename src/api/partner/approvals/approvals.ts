@@ -7,7 +7,7 @@ import {
   rejectPendingActions,
   withdrawPendingAction,
 } from '../../../services/approvals/approvals.ts'
-import type { Core, Writing } from '../../../services/deps.ts'
+import type { Core, Deps } from '../../../services/deps.ts'
 import { rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { toPage } from '../registry.ts'
@@ -25,10 +25,13 @@ import * as examples from './examples.ts'
 
 const tags = ['approvals']
 
-const DECIDED = ['It is decided already, or the loan refuses it now.', 'the action is approved already'] as const
+const DECIDED = [
+  'It is decided already, or the loan or the payment refuses it now.',
+  'the action is approved already',
+] as const
 
 /** Adds the actions that wait for a second ADMIN (contract 14.9). */
-export function approvalRoutes(app: StyleApp, deps: Core & Writing): void {
+export function approvalRoutes(app: StyleApp, deps: Deps): void {
   readRoutes(app, deps)
   approveRoute(app, deps)
   rejectRoute(app, deps)
@@ -52,8 +55,8 @@ function readRoutes(app: StyleApp, deps: Core): void {
       },
     },
     async ({ caller, query }) => {
-      const { state, loanId, askedBy } = query
-      const found = await listPendingActions(deps, caller, { state, loanId, askedBy }, rangeOf(query))
+      const { state, loanId, paymentId, askedBy } = query
+      const found = await listPendingActions(deps, caller, { state, loanId, paymentId, askedBy }, rangeOf(query))
       return toPage(found, query, (one) => toPendingAction(one, zone))
     },
   )
@@ -75,7 +78,7 @@ function readRoutes(app: StyleApp, deps: Core): void {
   )
 }
 
-function approveRoute(app: StyleApp, deps: Core & Writing): void {
+function approveRoute(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/pending-actions/:id/approve',
     {
@@ -90,7 +93,7 @@ function approveRoute(app: StyleApp, deps: Core & Writing): void {
         operationId: 'approvePendingAction',
         summary: 'Approve a pending action',
         description:
-          'Another ADMIN than the one who asked. The action is decided again on the loan as it is now, and posted with the value date that was asked for. Where the loan refuses, or the amount is larger than it was, the action stays pending.',
+          'Another ADMIN than the one who asked. The action is decided again on the loan or the payment as it is now, and posted with the value date that was asked for. Where it is refused, or the amount is larger than it was, the action stays pending.',
         params: actionParams,
         response: { 200: pendingActionSchema },
       },

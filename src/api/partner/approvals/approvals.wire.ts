@@ -26,6 +26,7 @@ export const actionParams = z
 export const actionQuery = listQuery.extend({
   state: z.enum(ACTION_STATES).optional().describe('Only actions in this state.'),
   loanId: queryId('no other filter').optional().describe('Only actions on this loan.'),
+  paymentId: queryId('no other filter').optional().describe('Only actions on this payment.'),
   askedBy: queryInt({ min: 1, max: LARGEST_INT32 }).optional().describe('Only what this account asked for.'),
 })
 
@@ -57,13 +58,16 @@ export const pendingActionSchema = named(
     id: z.string(),
     state: word('Whether it waits, or how it ended', ACTION_STATES),
     kind: word('What was asked for', ACTION_KINDS),
-    loanId: z.string().describe("The service's number of the loan."),
+    loanId: z.string().optional().describe("The service's number of the loan, of an action on a loan."),
+    paymentId: z.string().optional().describe("The service's number of the payment, of an action on a payment."),
     transactionId: z.string().optional().describe('The transaction that is to be reversed or adjusted.'),
     amount: money.describe(
-      'Of a reversal what the transaction is of, of an adjustment the larger of its amounts, of a write-off and a waiver what is given up. No more than this is posted.',
+      'Of a reversal what the transactions are of, of an adjustment the larger of its amounts, of a write-off and a waiver what is given up, of a return what is paid back. No more than this is posted.',
     ),
     currencyCode: z.string(),
-    transactionAmount: money.optional().describe('The amount that was asked for, of an adjustment or a waiver.'),
+    transactionAmount: money
+      .optional()
+      .describe('The amount that was asked for, of an adjustment, a waiver or a return.'),
     transactionDate: z.iso.date().optional().describe('The value date that it will have.'),
     note: z.string().optional().describe('As it was sent.'),
     askedAt: instant,
@@ -75,7 +79,9 @@ export const pendingActionSchema = named(
     postedTransactionId: z
       .string()
       .optional()
-      .describe('Of an approved one: the transaction that was posted or, of a reversal, the one that was reversed.'),
+      .describe(
+        'Of an approved one on a loan: the transaction that was posted or, of a reversal, the one that was reversed.',
+      ),
   }),
   { example: examples.waitingWriteOff },
 )
@@ -84,14 +90,15 @@ export const pendingActionPage = pageOf('PendingActionPage', pendingActionSchema
 
 /** Builds the view of a pending action. */
 export function toPendingAction(action: PendingAction, zone: string): z.infer<typeof pendingActionSchema> {
-  const { request, transactionId, reason, decidedAt, decidedBy, postedId, askedRequestId } = action
+  const { request, loanId, paymentId, transactionId, reason, decidedAt, decidedBy, postedId, askedRequestId } = action
   const currency = currencyOf(action.currency)
   const asked = request.amount && { units: BigInt(request.amount.units), scale: request.amount.scale }
   return {
     id: String(action.id),
     state: action.state,
     kind: action.kind,
-    loanId: String(action.loanId),
+    ...(loanId !== null && { loanId: String(loanId) }),
+    ...(paymentId !== null && { paymentId: String(paymentId) }),
     ...(transactionId !== null && { transactionId: String(transactionId) }),
     amount: minorToNumber(action.amount, currency),
     currencyCode: action.currency,

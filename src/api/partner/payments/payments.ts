@@ -6,17 +6,17 @@ import {
   getPayment,
   listPayments,
   type PaymentView,
-  returnPayment,
-  reverseAllocations,
   viewOf,
 } from '../../../services/payments/payments.ts'
 import { type Received, receivePayment } from '../../../services/payments/receivePayments.ts'
+import { returnPayment, reverseAllocations } from '../../../services/payments/takeBack.ts'
 import { LARGEST_INT32 } from '../../../toolbox/integers.ts'
 import { InvalidRequest } from '../../body/json.ts'
 import { acceptLines, answerLines, LINES_REFUSED, LINES_TYPE, linesAnswer, MOST_LINES } from '../../body/lines.ts'
 import { markMismatched, markReplayed } from '../../http/idempotency.ts'
 import { endOfBound, rangeOf, startOfBound } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
+import { answerOrWait, WAITS, waitingAnswer } from '../approvals/approvals.wire.ts'
 import { toPage } from '../registry.ts'
 import * as examples from './examples.ts'
 import {
@@ -212,15 +212,16 @@ function takingBackRoutes(app: StyleApp, deps: Deps): void {
         tags,
         operationId: 'reversePaymentAllocations',
         summary: 'Take a payment from its loans again',
-        description: 'Reverses repayments of the payment, all or none: their money is in suspense again.',
+        description: `Reverses repayments of the payment, all or none: their money is in suspense again. ${WAITS}`,
         params: paymentParams,
         body: reverseAllocationsRequest,
-        response: { 200: paymentSchema },
+        response: { 200: paymentSchema, ...waitingAnswer },
       },
     },
-    async ({ caller, params: { id }, body }) => {
+    async ({ caller, params: { id }, body }, reply) => {
       const { note = null, transactionIds: only } = body ?? {}
-      return toPayment(await reverseAllocations(deps, caller, id, { note, only }), zone)
+      const result = await reverseAllocations(deps, caller, id, { note, only })
+      return answerOrWait(reply, result, (view) => toPayment(view, zone), zone)
     },
   )
   app.post(
@@ -236,14 +237,16 @@ function takingBackRoutes(app: StyleApp, deps: Deps): void {
         tags,
         operationId: 'returnPayment',
         summary: 'Note that a payment was paid back',
-        description:
-          'Money in suspense that you have sent back to the payer. The service moves no money: it books what you did.',
+        description: `Money in suspense that you have sent back to the payer. The service moves no money: it books what you did. All returns of the payment count together. ${WAITS}`,
         params: paymentParams,
         body: returnRequest,
-        response: { 200: paymentSchema },
+        response: { 200: paymentSchema, ...waitingAnswer },
       },
     },
-    async ({ caller, params: { id }, body }) => toPayment(await returnPayment(deps, caller, id, body), zone),
+    async ({ caller, params: { id }, body }, reply) => {
+      const result = await returnPayment(deps, caller, id, body)
+      return answerOrWait(reply, result, (view) => toPayment(view, zone), zone)
+    },
   )
 }
 

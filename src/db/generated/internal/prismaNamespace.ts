@@ -3948,6 +3948,7 @@ export const PendingActionScalarFieldEnum = {
   subject: 'subject',
   request: 'request',
   loanId: 'loanId',
+  paymentId: 'paymentId',
   transactionId: 'transactionId',
   amount: 'amount',
   currency: 'currency',

@@ -30,6 +30,7 @@ export type PendingActionAvgAggregateOutputType = {
   organizationId: number | null
   id: number | null
   loanId: number | null
+  paymentId: number | null
   transactionId: number | null
   amount: number | null
   askedBy: number | null
@@ -41,6 +42,7 @@ export type PendingActionSumAggregateOutputType = {
   organizationId: number | null
   id: bigint | null
   loanId: bigint | null
+  paymentId: bigint | null
   transactionId: bigint | null
   amount: bigint | null
   askedBy: number | null
@@ -55,6 +57,7 @@ export type PendingActionMinAggregateOutputType = {
   kind: string | null
   subject: string | null
   loanId: bigint | null
+  paymentId: bigint | null
   transactionId: bigint | null
   amount: bigint | null
   currency: string | null
@@ -75,6 +78,7 @@ export type PendingActionMaxAggregateOutputType = {
   kind: string | null
   subject: string | null
   loanId: bigint | null
+  paymentId: bigint | null
   transactionId: bigint | null
   amount: bigint | null
   currency: string | null
@@ -96,6 +100,7 @@ export type PendingActionCountAggregateOutputType = {
   subject: number
   request: number
   loanId: number
+  paymentId: number
   transactionId: number
   amount: number
   currency: number
@@ -115,6 +120,7 @@ export type PendingActionAvgAggregateInputType = {
   organizationId?: true
   id?: true
   loanId?: true
+  paymentId?: true
   transactionId?: true
   amount?: true
   askedBy?: true
@@ -126,6 +132,7 @@ export type PendingActionSumAggregateInputType = {
   organizationId?: true
   id?: true
   loanId?: true
+  paymentId?: true
   transactionId?: true
   amount?: true
   askedBy?: true
@@ -140,6 +147,7 @@ export type PendingActionMinAggregateInputType = {
   kind?: true
   subject?: true
   loanId?: true
+  paymentId?: true
   transactionId?: true
   amount?: true
   currency?: true
@@ -160,6 +168,7 @@ export type PendingActionMaxAggregateInputType = {
   kind?: true
   subject?: true
   loanId?: true
+  paymentId?: true
   transactionId?: true
   amount?: true
   currency?: true
@@ -181,6 +190,7 @@ export type PendingActionCountAggregateInputType = {
   subject?: true
   request?: true
   loanId?: true
+  paymentId?: true
   transactionId?: true
   amount?: true
   currency?: true
@@ -288,7 +298,8 @@ export type PendingActionGroupByOutputType = {
   kind: string
   subject: string
   request: runtime.JsonValue
-  loanId: bigint
+  loanId: bigint | null
+  paymentId: bigint | null
   transactionId: bigint | null
   amount: bigint
   currency: string
@@ -332,7 +343,8 @@ export type PendingActionWhereInput = {
   kind?: Prisma.StringFilter<"PendingAction"> | string
   subject?: Prisma.StringFilter<"PendingAction"> | string
   request?: Prisma.JsonFilter<"PendingAction">
-  loanId?: Prisma.BigIntFilter<"PendingAction"> | bigint | number
+  loanId?: Prisma.BigIntNullableFilter<"PendingAction"> | bigint | number | null
+  paymentId?: Prisma.BigIntNullableFilter<"PendingAction"> | bigint | number | null
   transactionId?: Prisma.BigIntNullableFilter<"PendingAction"> | bigint | number | null
   amount?: Prisma.BigIntFilter<"PendingAction"> | bigint | number
   currency?: Prisma.StringFilter<"PendingAction"> | string
@@ -354,7 +366,8 @@ export type PendingActionOrderByWithRelationInput = {
   kind?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   request?: Prisma.SortOrder
-  loanId?: Prisma.SortOrder
+  loanId?: Prisma.SortOrderInput | Prisma.SortOrder
+  paymentId?: Prisma.SortOrderInput | Prisma.SortOrder
   transactionId?: Prisma.SortOrderInput | Prisma.SortOrder
   amount?: Prisma.SortOrder
   currency?: Prisma.SortOrder
@@ -380,7 +393,8 @@ export type PendingActionWhereUniqueInput = Prisma.AtLeast<{
   kind?: Prisma.StringFilter<"PendingAction"> | string
   subject?: Prisma.StringFilter<"PendingAction"> | string
   request?: Prisma.JsonFilter<"PendingAction">
-  loanId?: Prisma.BigIntFilter<"PendingAction"> | bigint | number
+  loanId?: Prisma.BigIntNullableFilter<"PendingAction"> | bigint | number | null
+  paymentId?: Prisma.BigIntNullableFilter<"PendingAction"> | bigint | number | null
   transactionId?: Prisma.BigIntNullableFilter<"PendingAction"> | bigint | number | null
   amount?: Prisma.BigIntFilter<"PendingAction"> | bigint | number
   currency?: Prisma.StringFilter<"PendingAction"> | string
@@ -402,7 +416,8 @@ export type PendingActionOrderByWithAggregationInput = {
   kind?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   request?: Prisma.SortOrder
-  loanId?: Prisma.SortOrder
+  loanId?: Prisma.SortOrderInput | Prisma.SortOrder
+  paymentId?: Prisma.SortOrderInput | Prisma.SortOrder
   transactionId?: Prisma.SortOrderInput | Prisma.SortOrder
   amount?: Prisma.SortOrder
   currency?: Prisma.SortOrder
@@ -431,7 +446,8 @@ export type PendingActionScalarWhereWithAggregatesInput = {
   kind?: Prisma.StringWithAggregatesFilter<"PendingAction"> | string
   subject?: Prisma.StringWithAggregatesFilter<"PendingAction"> | string
   request?: Prisma.JsonWithAggregatesFilter<"PendingAction">
-  loanId?: Prisma.BigIntWithAggregatesFilter<"PendingAction"> | bigint | number
+  loanId?: Prisma.BigIntNullableWithAggregatesFilter<"PendingAction"> | bigint | number | null
+  paymentId?: Prisma.BigIntNullableWithAggregatesFilter<"PendingAction"> | bigint | number | null
   transactionId?: Prisma.BigIntNullableWithAggregatesFilter<"PendingAction"> | bigint | number | null
   amount?: Prisma.BigIntWithAggregatesFilter<"PendingAction"> | bigint | number
   currency?: Prisma.StringWithAggregatesFilter<"PendingAction"> | string
@@ -451,7 +467,8 @@ export type PendingActionCreateInput = {
   kind: string
   subject: string
   request: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId: bigint | number
+  loanId?: bigint | number | null
+  paymentId?: bigint | number | null
   transactionId?: bigint | number | null
   amount: bigint | number
   currency: string
@@ -473,7 +490,8 @@ export type PendingActionUncheckedCreateInput = {
   kind: string
   subject: string
   request: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId: bigint | number
+  loanId?: bigint | number | null
+  paymentId?: bigint | number | null
   transactionId?: bigint | number | null
   amount: bigint | number
   currency: string
@@ -493,7 +511,8 @@ export type PendingActionUpdateInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   request?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loanId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transactionId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   amount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   currency?: Prisma.StringFieldUpdateOperationsInput | string
@@ -515,7 +534,8 @@ export type PendingActionUncheckedUpdateInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   request?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loanId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transactionId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   amount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   currency?: Prisma.StringFieldUpdateOperationsInput | string
@@ -536,7 +556,8 @@ export type PendingActionCreateManyInput = {
   kind: string
   subject: string
   request: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId: bigint | number
+  loanId?: bigint | number | null
+  paymentId?: bigint | number | null
   transactionId?: bigint | number | null
   amount: bigint | number
   currency: string
@@ -556,7 +577,8 @@ export type PendingActionUpdateManyMutationInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   request?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loanId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transactionId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   amount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   currency?: Prisma.StringFieldUpdateOperationsInput | string
@@ -577,7 +599,8 @@ export type PendingActionUncheckedUpdateManyInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   request?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loanId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transactionId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   amount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   currency?: Prisma.StringFieldUpdateOperationsInput | string
@@ -614,6 +637,7 @@ export type PendingActionCountOrderByAggregateInput = {
   subject?: Prisma.SortOrder
   request?: Prisma.SortOrder
   loanId?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
   transactionId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   currency?: Prisma.SortOrder
@@ -631,6 +655,7 @@ export type PendingActionAvgOrderByAggregateInput = {
   organizationId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   loanId?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
   transactionId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   askedBy?: Prisma.SortOrder
@@ -645,6 +670,7 @@ export type PendingActionMaxOrderByAggregateInput = {
   kind?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   loanId?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
   transactionId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   currency?: Prisma.SortOrder
@@ -665,6 +691,7 @@ export type PendingActionMinOrderByAggregateInput = {
   kind?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   loanId?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
   transactionId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   currency?: Prisma.SortOrder
@@ -682,6 +709,7 @@ export type PendingActionSumOrderByAggregateInput = {
   organizationId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   loanId?: Prisma.SortOrder
+  paymentId?: Prisma.SortOrder
   transactionId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   askedBy?: Prisma.SortOrder
@@ -753,7 +781,8 @@ export type PendingActionCreateWithoutOrganizationInput = {
   kind: string
   subject: string
   request: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId: bigint | number
+  loanId?: bigint | number | null
+  paymentId?: bigint | number | null
   transactionId?: bigint | number | null
   amount: bigint | number
   currency: string
@@ -773,7 +802,8 @@ export type PendingActionUncheckedCreateWithoutOrganizationInput = {
   kind: string
   subject: string
   request: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId: bigint | number
+  loanId?: bigint | number | null
+  paymentId?: bigint | number | null
   transactionId?: bigint | number | null
   amount: bigint | number
   currency: string
@@ -823,7 +853,8 @@ export type PendingActionScalarWhereInput = {
   kind?: Prisma.StringFilter<"PendingAction"> | string
   subject?: Prisma.StringFilter<"PendingAction"> | string
   request?: Prisma.JsonFilter<"PendingAction">
-  loanId?: Prisma.BigIntFilter<"PendingAction"> | bigint | number
+  loanId?: Prisma.BigIntNullableFilter<"PendingAction"> | bigint | number | null
+  paymentId?: Prisma.BigIntNullableFilter<"PendingAction"> | bigint | number | null
   transactionId?: Prisma.BigIntNullableFilter<"PendingAction"> | bigint | number | null
   amount?: Prisma.BigIntFilter<"PendingAction"> | bigint | number
   currency?: Prisma.StringFilter<"PendingAction"> | string
@@ -843,7 +874,8 @@ export type PendingActionCreateManyOrganizationInput = {
   kind: string
   subject: string
   request: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId: bigint | number
+  loanId?: bigint | number | null
+  paymentId?: bigint | number | null
   transactionId?: bigint | number | null
   amount: bigint | number
   currency: string
@@ -863,7 +895,8 @@ export type PendingActionUpdateWithoutOrganizationInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   request?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loanId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transactionId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   amount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   currency?: Prisma.StringFieldUpdateOperationsInput | string
@@ -883,7 +916,8 @@ export type PendingActionUncheckedUpdateWithoutOrganizationInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   request?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loanId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transactionId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   amount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   currency?: Prisma.StringFieldUpdateOperationsInput | string
@@ -903,7 +937,8 @@ export type PendingActionUncheckedUpdateManyWithoutOrganizationInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   request?: Prisma.JsonNullValueInput | runtime.InputJsonValue
-  loanId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loanId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  paymentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   transactionId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   amount?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   currency?: Prisma.StringFieldUpdateOperationsInput | string
@@ -927,6 +962,7 @@ export type PendingActionSelect<ExtArgs extends runtime.Types.Extensions.Interna
   subject?: boolean
   request?: boolean
   loanId?: boolean
+  paymentId?: boolean
   transactionId?: boolean
   amount?: boolean
   currency?: boolean
@@ -949,6 +985,7 @@ export type PendingActionSelectCreateManyAndReturn<ExtArgs extends runtime.Types
   subject?: boolean
   request?: boolean
   loanId?: boolean
+  paymentId?: boolean
   transactionId?: boolean
   amount?: boolean
   currency?: boolean
@@ -971,6 +1008,7 @@ export type PendingActionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   subject?: boolean
   request?: boolean
   loanId?: boolean
+  paymentId?: boolean
   transactionId?: boolean
   amount?: boolean
   currency?: boolean
@@ -993,6 +1031,7 @@ export type PendingActionSelectScalar = {
   subject?: boolean
   request?: boolean
   loanId?: boolean
+  paymentId?: boolean
   transactionId?: boolean
   amount?: boolean
   currency?: boolean
@@ -1006,7 +1045,7 @@ export type PendingActionSelectScalar = {
   postedId?: boolean
 }
 
-export type PendingActionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "state" | "kind" | "subject" | "request" | "loanId" | "transactionId" | "amount" | "currency" | "askedAt" | "askedBy" | "askedRequestId" | "decidedAt" | "decidedBy" | "decidedRequestId" | "reason" | "postedId", ExtArgs["result"]["pendingAction"]>
+export type PendingActionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "state" | "kind" | "subject" | "request" | "loanId" | "paymentId" | "transactionId" | "amount" | "currency" | "askedAt" | "askedBy" | "askedRequestId" | "decidedAt" | "decidedBy" | "decidedRequestId" | "reason" | "postedId", ExtArgs["result"]["pendingAction"]>
 export type PendingActionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
 }
@@ -1029,7 +1068,8 @@ export type $PendingActionPayload<ExtArgs extends runtime.Types.Extensions.Inter
     kind: string
     subject: string
     request: runtime.JsonValue
-    loanId: bigint
+    loanId: bigint | null
+    paymentId: bigint | null
     transactionId: bigint | null
     amount: bigint
     currency: string
@@ -1472,6 +1512,7 @@ export interface PendingActionFieldRefs {
   readonly subject: Prisma.FieldRef<"PendingAction", 'String'>
   readonly request: Prisma.FieldRef<"PendingAction", 'Json'>
   readonly loanId: Prisma.FieldRef<"PendingAction", 'BigInt'>
+  readonly paymentId: Prisma.FieldRef<"PendingAction", 'BigInt'>
   readonly transactionId: Prisma.FieldRef<"PendingAction", 'BigInt'>
   readonly amount: Prisma.FieldRef<"PendingAction", 'BigInt'>
   readonly currency: Prisma.FieldRef<"PendingAction", 'String'>

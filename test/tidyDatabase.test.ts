@@ -39,7 +39,8 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'batches, sweeps and counters': [
     ...['access/accessEntries', 'access/counters', 'book/bookImport', 'customers/insertCustomers'],
     ...['loans/sweep', 'portfolio/toldBuckets'],
-    ...['payments/candidates', 'payments/inbox', 'payments/payments', 'payments/reconciliations', 'payments/reversals'],
+    ...['payments/candidates', 'payments/inbox', 'payments/payments', 'payments/quietChannels'],
+    ...['payments/reconciliations', 'payments/reversals'],
   ],
   'sums, and reading through the whole book': [
     ...['office/payments', 'office/search', 'office/today'],

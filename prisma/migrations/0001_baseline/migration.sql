@@ -875,6 +875,8 @@ CREATE TABLE payment_channel (
   previous_secret_hash text,
   previous_until timestamptz,
   disabled_at timestamptz,
+  -- When the payment came in after which the channel was silent, the last time that receivers were told so.
+  silent_since timestamptz,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, id)
 );

@@ -83,6 +83,13 @@ export const RECONCILIATION_MEMBERS = {
   currencyCode: z.string(),
 }
 
+export const CHANNEL_MEMBERS = {
+  id: z.string().describe("The service's number of the payment channel."),
+  name: z.string(),
+  silentSince: instant.describe('When its last payment came in.'),
+  usualGapSeconds: z.number().describe('The longest time between two of its payments in the seven days before.'),
+}
+
 /**
  * Makes the members of what changed, as it was; each event has some of them.
  * @param id the schema of ids of the style
@@ -120,6 +127,7 @@ export interface EventWords {
   readonly delinquency: AllWords<typeof DELINQUENCY_MEMBERS>
   readonly payment: AllWords<typeof PAYMENT_MEMBERS>
   readonly reconciliation: AllWords<typeof RECONCILIATION_MEMBERS>
+  readonly channel: AllWords<typeof CHANNEL_MEMBERS>
   /** `replacedId` and `replacedAmount` are of the transaction that an adjustment has reversed. */
   readonly previous: Words<ReturnType<typeof previousMembers>> & {
     readonly replacedId: string
@@ -171,6 +179,7 @@ export const eventViewIn =
       delinquency: inWords(delinquencyOf(event), words.delinquency),
       payment: inWords(paymentOf(event), words.payment),
       reconciliation: inWords(reconciliationOf(event), words.reconciliation),
+      channel: inWords(channelOf(event, zone), words.channel),
       previous: inWords(previousOf(event, currency, toId), words.previous),
     }
     const data = {
@@ -285,15 +294,23 @@ function reconciliationOf({ type, change }: ToldEvent): TrailObject {
   }
 }
 
+/** Returns a channel that is silent, of its event; nothing for another event, and where its row is damaged. */
+function channelOf({ type, change }: ToldEvent, zone: string): TrailObject {
+  const { name, silentSince, usualGapSeconds } = trailObject(change.after)
+  const since = typeof silentSince === 'string' ? Date.parse(silentSince) : Number.NaN
+  if (type !== 'channel.silent' || Number.isNaN(since)) return {}
+  return { id: change.entityId, name, silentSince: toRfc3339(since, zone), usualGapSeconds }
+}
+
 const STATES = ['status', 'chargedOffOn', 'disbursedOn', 'dueOn']
 const OF_CUSTOMER = ['activationDate', 'externalId', 'businessName', 'phone', 'region']
 const TOTALS = ['totalOutstanding', 'totalPaid', 'totalOverpaid', 'totalWrittenOff', 'totalRecovered']
 const AMOUNTS = [...TOTALS, 'principal', 'creditLimit']
 
 /** Returns what the change changed, as it was before. */
-function previousOf({ change, payment }: ToldEvent, currency: Currency, toId: EventStyle['toId']): TrailObject {
-  // The event of a payment has all of the payment, by its parts.
-  if (payment) return {}
+function previousOf({ type, change, payment }: ToldEvent, currency: Currency, toId: EventStyle['toId']): TrailObject {
+  // The event of a payment has all of the payment, by its parts; before its silence, a channel was as it is.
+  if (payment || type === 'channel.silent') return {}
   const after = trailObject(change.after)
   const before = Object.entries(trailObject(change.before))
   const changed = Object.fromEntries(

@@ -215,6 +215,7 @@ export const SEALED = {
       'previous_secret_hash',
       'previous_until',
       'disabled_at',
+      'silent_since',
       'created_at',
     ],
     leftOut: {},

@@ -32,6 +32,8 @@ export interface Channel {
   readonly previousUntil: Instant | null
   /** When it was disabled: it takes no message since then. */
   readonly disabledAt: Instant | null
+  /** When the payment came in after which the channel was silent, the last time that receivers were told so. */
+  readonly silentSince: Instant | null
   readonly createdAt: Instant
 }
 
@@ -45,6 +47,7 @@ const toChannel = (row: ChannelRow): Channel => ({
   ...row,
   previousUntil: row.previousUntil?.getTime() ?? null,
   disabledAt: row.disabledAt?.getTime() ?? null,
+  silentSince: row.silentSince?.getTime() ?? null,
   createdAt: row.createdAt.getTime(),
 })
 
@@ -102,18 +105,28 @@ export async function countChannels(db: Db, organizationId: number): Promise<{ c
   return { count: _count, highest: _max.id ?? 0 }
 }
 
+const dateOf = (instant: Instant | null): Date | null => (instant === null ? null : new Date(instant))
+
+const instantsOf = ({
+  previousUntil,
+  disabledAt,
+  silentSince,
+}: Pick<Channel, 'previousUntil' | 'disabledAt' | 'silentSince'>) => ({
+  previousUntil: dateOf(previousUntil),
+  disabledAt: dateOf(disabledAt),
+  silentSince: dateOf(silentSince),
+})
+
 /** What the trail keeps of a channel: the hash of its secret, and no secret. */
 const traced = ({ organizationId: _, createdAt: __, ...channel }: Channel): object => ({
   ...channel,
-  previousUntil: channel.previousUntil === null ? null : new Date(channel.previousUntil),
-  disabledAt: channel.disabledAt === null ? null : new Date(channel.disabledAt),
+  ...instantsOf(channel),
 })
 
 const columnsOf = ({ organizationId: _, id: __, createdAt: ___, ...channel }: Channel) => ({
   ...channel,
   allowFrom: [...channel.allowFrom],
-  previousUntil: channel.previousUntil === null ? null : new Date(channel.previousUntil),
-  disabledAt: channel.disabledAt === null ? null : new Date(channel.disabledAt),
+  ...instantsOf(channel),
 })
 
 /** @throws a unique violation where the organization has a channel of that id */
@@ -132,9 +145,11 @@ export async function insertChannel(db: Db, author: Author, channel: Channel): P
 
 /** What is done to a channel, and how it is afterwards. */
 interface ChannelChange {
-  readonly action: 'update' | 'rotate'
+  readonly action: 'update' | 'rotate' | 'silent'
   readonly before: Channel
   readonly after: Channel
+  /** What the trail has of the change besides the channel. */
+  readonly also?: object
 }
 
 /**
@@ -144,7 +159,7 @@ interface ChannelChange {
 export async function updateChannel(
   db: Db,
   author: Author,
-  { action, before, after }: ChannelChange,
+  { action, before, after, also }: ChannelChange,
   now: Instant,
 ): Promise<boolean> {
   const { organizationId, id } = before
@@ -154,7 +169,7 @@ export async function updateChannel(
       data: columnsOf(after),
     })
     if (count === 0) return false
-    const trace = { action, before: traced(before), after: traced(after) }
+    const trace = { action, before: traced(before), after: { ...traced(after), ...also } }
     await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: CHANNEL, id }, trace) })
     await tx.idempotencyKey.createMany({ data: keyRows(author, CHANNEL, id) })
     return true

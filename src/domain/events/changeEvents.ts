@@ -35,6 +35,7 @@ const OF_OTHERS: ReadonlyMap<string, readonly EventType[]> = new Map([
   ['delinquency change', ['delinquency.changed']],
   ['accounting provisions book', ['accounting.provisions_booked']],
   ['reconciliation complete', ['reconciliation.completed']],
+  ['payment channel silent', ['channel.silent']],
 ])
 
 /**

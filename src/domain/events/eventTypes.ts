@@ -33,6 +33,7 @@ export const EVENT_TYPES = [
   'payment.returned',
   'payment.reversed',
   'reconciliation.completed',
+  'channel.silent',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

@@ -8,6 +8,7 @@ import {
   readNamedLoans,
 } from '../../db/events/eventFacts.ts'
 import type { StoredEvent } from '../../db/events/eventList.ts'
+import { CHANNEL } from '../../db/payments/channels.ts'
 import { RECONCILIATION } from '../../db/payments/reconciliations.ts'
 import { DELINQUENCY } from '../../db/portfolio/toldBuckets.ts'
 import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.ts'
@@ -51,8 +52,8 @@ const JOURNAL = 'accounting '
 function subjectOf({ change: { entity, entityId } }: StoredEvent, organizationId: number): Subject {
   if (entity === 'loan' || entity === DELINQUENCY) return { loanId: idOf(entityId) }
   if (entity === PAYMENT) return { paymentId: idOf(entityId) }
-  if (entity === RECONCILIATION) return { journalOf: organizationId }
-  return entity.startsWith(JOURNAL) ? { journalOf: organizationId } : { customerId: idOf(entityId) }
+  const isOfBook = entity === RECONCILIATION || entity === CHANNEL || entity.startsWith(JOURNAL)
+  return isOfBook ? { journalOf: organizationId } : { customerId: idOf(entityId) }
 }
 
 /** The last instant that a date can hold. */

@@ -8,6 +8,7 @@ export type JobName =
   | 'journal'
   | 'portfolio'
   | 'payments'
+  | 'silence'
   | 'webhooks'
   | 'webhook_figures'
   | 'totals'

@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts'
 import { sequencerJob } from '../events/sequencer.ts'
 import { sweepJob } from '../loans/sweep.ts'
 import { paymentsJob } from '../payments/paymentsJob.ts'
+import { silenceJob } from '../payments/silentChannels.ts'
 import { portfolioJob } from '../portfolio/keepDays.ts'
 import type { Render } from '../webhooks/delivery.ts'
 import { webhooksJob } from '../webhooks/delivery.ts'
@@ -38,6 +39,7 @@ export function createServiceJobs(deps: Deps, { render, log }: ServiceJobsOption
     journalJob(deps),
     portfolioJob(deps),
     paymentsJob(deps),
+    silenceJob(deps),
     webhooksJob(deps, { render, log }),
     webhookFigures.job,
     totals.job,

@@ -119,6 +119,7 @@ export async function createChannel(
       previousSecretHash: null,
       previousUntil: null,
       disabledAt: null,
+      silentSince: null,
       createdAt: deps.machineNow(),
     }
     try {

@@ -507,6 +507,7 @@ export interface CreateWebhookEndpointRequest {
     | 'payment.returned'
     | 'payment.reversed'
     | 'reconciliation.completed'
+    | 'channel.silent'
     | 'customer.*'
     | 'loan.*'
     | 'repayment.*'
@@ -515,7 +516,8 @@ export interface CreateWebhookEndpointRequest {
     | 'accounting.*'
     | 'delinquency.*'
     | 'payment.*'
-    | 'reconciliation.*'[]
+    | 'reconciliation.*'
+    | 'channel.*'[]
   /** The words of the events: of this API, or of the record API. */
   style?: 'partner' | 'record'
   /** For people. */
@@ -833,6 +835,13 @@ export interface EventPayment {
   cause: string | null
 }
 
+export interface EventPaymentChannel {
+  id: string
+  name: string
+  silentSince: string
+  usualGapSeconds: number
+}
+
 export interface EventReconciliation {
   id: string
   channelId: string
@@ -881,6 +890,7 @@ export interface EventData {
   accounting?: EventAccounting
   delinquency?: EventDelinquency
   payment?: EventPayment
+  channel?: EventPaymentChannel
   reconciliation?: EventReconciliation
   previous?: EventPrevious
 }
@@ -2270,6 +2280,7 @@ export interface UpdateWebhookEndpointRequest {
     | 'payment.returned'
     | 'payment.reversed'
     | 'reconciliation.completed'
+    | 'channel.silent'
     | 'customer.*'
     | 'loan.*'
     | 'repayment.*'
@@ -2278,7 +2289,8 @@ export interface UpdateWebhookEndpointRequest {
     | 'accounting.*'
     | 'delinquency.*'
     | 'payment.*'
-    | 'reconciliation.*'[]
+    | 'reconciliation.*'
+    | 'channel.*'[]
   /** `active` also ends a back-off and every pause: what waits is sent at once. */
   state?: 'active' | 'disabled'
   /** For people. */

@@ -268,6 +268,13 @@ export interface EventPayment {
   cause: string | null
 }
 
+export interface EventPaymentChannel {
+  id: string
+  name: string
+  silent_since: string
+  usual_gap_seconds: number
+}
+
 export interface EventReconciliation {
   id: string
   channel_id: string
@@ -320,6 +327,7 @@ export interface EventData {
   accounting?: EventAccounting
   delinquency?: EventDelinquency
   payment?: EventPayment
+  channel?: EventPaymentChannel
   reconciliation?: EventReconciliation
   previous?: EventPrevious
 }

@@ -101,6 +101,13 @@ export const reconciliation = {
   currencyCode: 'TZS',
 }
 
+export const channel = {
+  id: '1',
+  name: 'Paybill 400200',
+  silentSince: '2026-02-10T09:30:00.000+03:00',
+  usualGapSeconds: 25_200,
+}
+
 export const customerCreated = told(1, 'customer.created', made, { customer: customerAfter })
 
 export const repaymentPosted = told(3, 'repayment.posted', story.repayment.transactionAt, {
@@ -229,6 +236,7 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
     payment: { ...payment, status: 'returned', returned: 10_000, suspense: 0 },
   }),
   'reconciliation.completed': told(48, 'reconciliation.completed', story.repayment.transactionAt, { reconciliation }),
+  'channel.silent': told(49, 'channel.silent', story.repayment.transactionAt, { channel }),
   'payment.reversed': told(47, 'payment.reversed', story.repayment.transactionAt, {
     ...ofTime,
     payment: {

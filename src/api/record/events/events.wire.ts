@@ -8,6 +8,7 @@ import { wireInteger } from '../../body/json.ts'
 import { eventQuery, feedMembers } from '../../lists/eventFeed.ts'
 import {
   ACCOUNTING_MEMBERS,
+  CHANNEL_MEMBERS,
   CREDIT_MEMBERS,
   DATA_MEMBERS,
   DELINQUENCY_MEMBERS,
@@ -120,6 +121,7 @@ const WORDS = {
     reference: 'reference',
     cause: 'cause',
   },
+  channel: { id: 'id', name: 'name', silentSince: 'silent_since', usualGapSeconds: 'usual_gap_seconds' },
   reconciliation: {
     id: 'id',
     channelId: 'channel_id',
@@ -164,6 +166,10 @@ const payment = named('EventPayment', z.object(inWords(PAYMENT_MEMBERS, WORDS.pa
   example: examples.payment,
 })
 
+const channel = named('EventPaymentChannel', z.object(inWords(CHANNEL_MEMBERS, WORDS.channel)), {
+  example: examples.channel,
+})
+
 const reconciliation = named('EventReconciliation', z.object(inWords(RECONCILIATION_MEMBERS, WORDS.reconciliation)), {
   example: examples.reconciliation,
 })
@@ -193,6 +199,7 @@ const eventData = named(
     accounting: accounting.optional().describe('What changed in the accounting.'),
     delinquency: delinquency.optional().describe('How late the loan is, of `delinquency.changed`.'),
     payment: payment.optional().describe('The payment right after the change, of `payment.*`.'),
+    channel: channel.optional().describe('A payment channel on which nothing came in for long.'),
     reconciliation: reconciliation.optional().describe('What a comparison of a statement came to.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),

@@ -59,6 +59,13 @@ export const reconciliation = {
   currency_code: 'TZS',
 }
 
+export const channel = {
+  id: '1',
+  name: 'Paybill 400200',
+  silent_since: '2026-04-10T09:30:00.000+03:00',
+  usual_gap_seconds: 25_200,
+}
+
 export const borrower = {
   id: story.borrower.id,
   business_name: story.borrower.business_name,
@@ -172,6 +179,7 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
     payment: { ...payment, status: 'returned', returned: 50_000, suspense: 0 },
   }),
   'reconciliation.completed': told(25, 'reconciliation.completed', booked, { reconciliation }),
+  'channel.silent': told(26, 'channel.silent', booked, { channel }),
   'payment.reversed': told(24, 'payment.reversed', booked, {
     payment: { ...payment, status: 'reversed', reversed: 50_000, suspense: 0 },
   }),

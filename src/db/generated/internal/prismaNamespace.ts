@@ -4514,6 +4514,7 @@ export const PaymentChannelScalarFieldEnum = {
   previousSecretHash: 'previousSecretHash',
   previousUntil: 'previousUntil',
   disabledAt: 'disabledAt',
+  silentSince: 'silentSince',
   createdAt: 'createdAt'
 } as const
 

@@ -724,6 +724,7 @@ export const PaymentChannelScalarFieldEnum = {
   previousSecretHash: 'previousSecretHash',
   previousUntil: 'previousUntil',
   disabledAt: 'disabledAt',
+  silentSince: 'silentSince',
   createdAt: 'createdAt'
 } as const
 

@@ -54,6 +54,7 @@ export type PaymentChannelMinAggregateOutputType = {
   previousSecretHash: string | null
   previousUntil: Date | null
   disabledAt: Date | null
+  silentSince: Date | null
   createdAt: Date | null
 }
 
@@ -73,6 +74,7 @@ export type PaymentChannelMaxAggregateOutputType = {
   previousSecretHash: string | null
   previousUntil: Date | null
   disabledAt: Date | null
+  silentSince: Date | null
   createdAt: Date | null
 }
 
@@ -93,6 +95,7 @@ export type PaymentChannelCountAggregateOutputType = {
   previousSecretHash: number
   previousUntil: number
   disabledAt: number
+  silentSince: number
   createdAt: number
   _all: number
 }
@@ -126,6 +129,7 @@ export type PaymentChannelMinAggregateInputType = {
   previousSecretHash?: true
   previousUntil?: true
   disabledAt?: true
+  silentSince?: true
   createdAt?: true
 }
 
@@ -145,6 +149,7 @@ export type PaymentChannelMaxAggregateInputType = {
   previousSecretHash?: true
   previousUntil?: true
   disabledAt?: true
+  silentSince?: true
   createdAt?: true
 }
 
@@ -165,6 +170,7 @@ export type PaymentChannelCountAggregateInputType = {
   previousSecretHash?: true
   previousUntil?: true
   disabledAt?: true
+  silentSince?: true
   createdAt?: true
   _all?: true
 }
@@ -272,6 +278,7 @@ export type PaymentChannelGroupByOutputType = {
   previousSecretHash: string | null
   previousUntil: Date | null
   disabledAt: Date | null
+  silentSince: Date | null
   createdAt: Date
   _count: PaymentChannelCountAggregateOutputType | null
   _avg: PaymentChannelAvgAggregateOutputType | null
@@ -315,6 +322,7 @@ export type PaymentChannelWhereInput = {
   previousSecretHash?: Prisma.StringNullableFilter<"PaymentChannel"> | string | null
   previousUntil?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   disabledAt?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
+  silentSince?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"PaymentChannel"> | Date | string
   organization?: Prisma.XOR<Prisma.OrganizationScalarRelationFilter, Prisma.OrganizationWhereInput>
   payments?: Prisma.PaymentListRelationFilter
@@ -340,6 +348,7 @@ export type PaymentChannelOrderByWithRelationInput = {
   previousSecretHash?: Prisma.SortOrderInput | Prisma.SortOrder
   previousUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   disabledAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  silentSince?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   organization?: Prisma.OrganizationOrderByWithRelationInput
   payments?: Prisma.PaymentOrderByRelationAggregateInput
@@ -369,6 +378,7 @@ export type PaymentChannelWhereUniqueInput = Prisma.AtLeast<{
   previousSecretHash?: Prisma.StringNullableFilter<"PaymentChannel"> | string | null
   previousUntil?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   disabledAt?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
+  silentSince?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"PaymentChannel"> | Date | string
   organization?: Prisma.XOR<Prisma.OrganizationScalarRelationFilter, Prisma.OrganizationWhereInput>
   payments?: Prisma.PaymentListRelationFilter
@@ -394,6 +404,7 @@ export type PaymentChannelOrderByWithAggregationInput = {
   previousSecretHash?: Prisma.SortOrderInput | Prisma.SortOrder
   previousUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   disabledAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  silentSince?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.PaymentChannelCountOrderByAggregateInput
   _avg?: Prisma.PaymentChannelAvgOrderByAggregateInput
@@ -422,6 +433,7 @@ export type PaymentChannelScalarWhereWithAggregatesInput = {
   previousSecretHash?: Prisma.StringNullableWithAggregatesFilter<"PaymentChannel"> | string | null
   previousUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"PaymentChannel"> | Date | string | null
   disabledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"PaymentChannel"> | Date | string | null
+  silentSince?: Prisma.DateTimeNullableWithAggregatesFilter<"PaymentChannel"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"PaymentChannel"> | Date | string
 }
 
@@ -441,6 +453,7 @@ export type PaymentChannelCreateInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   organization: Prisma.OrganizationCreateNestedOneWithoutChannelsInput
   payments?: Prisma.PaymentCreateNestedManyWithoutChannelInput
@@ -466,6 +479,7 @@ export type PaymentChannelUncheckedCreateInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   payments?: Prisma.PaymentUncheckedCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalUncheckedCreateNestedManyWithoutChannelInput
@@ -489,6 +503,7 @@ export type PaymentChannelUpdateInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   organization?: Prisma.OrganizationUpdateOneRequiredWithoutChannelsNestedInput
   payments?: Prisma.PaymentUpdateManyWithoutChannelNestedInput
@@ -514,6 +529,7 @@ export type PaymentChannelUncheckedUpdateInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   payments?: Prisma.PaymentUncheckedUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUncheckedUpdateManyWithoutChannelNestedInput
@@ -538,6 +554,7 @@ export type PaymentChannelCreateManyInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
 }
 
@@ -557,6 +574,7 @@ export type PaymentChannelUpdateManyMutationInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -577,6 +595,7 @@ export type PaymentChannelUncheckedUpdateManyInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -612,6 +631,7 @@ export type PaymentChannelCountOrderByAggregateInput = {
   previousSecretHash?: Prisma.SortOrder
   previousUntil?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrder
+  silentSince?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -637,6 +657,7 @@ export type PaymentChannelMaxOrderByAggregateInput = {
   previousSecretHash?: Prisma.SortOrder
   previousUntil?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrder
+  silentSince?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -656,6 +677,7 @@ export type PaymentChannelMinOrderByAggregateInput = {
   previousSecretHash?: Prisma.SortOrder
   previousUntil?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrder
+  silentSince?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -793,6 +815,7 @@ export type PaymentChannelCreateWithoutOrganizationInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   payments?: Prisma.PaymentCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalCreateNestedManyWithoutChannelInput
@@ -816,6 +839,7 @@ export type PaymentChannelUncheckedCreateWithoutOrganizationInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   payments?: Prisma.PaymentUncheckedCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalUncheckedCreateNestedManyWithoutChannelInput
@@ -869,6 +893,7 @@ export type PaymentChannelScalarWhereInput = {
   previousSecretHash?: Prisma.StringNullableFilter<"PaymentChannel"> | string | null
   previousUntil?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   disabledAt?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
+  silentSince?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"PaymentChannel"> | Date | string
 }
 
@@ -888,6 +913,7 @@ export type PaymentChannelCreateWithoutPaymentsInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   organization: Prisma.OrganizationCreateNestedOneWithoutChannelsInput
   reversals?: Prisma.PaymentReversalCreateNestedManyWithoutChannelInput
@@ -912,6 +938,7 @@ export type PaymentChannelUncheckedCreateWithoutPaymentsInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   reversals?: Prisma.PaymentReversalUncheckedCreateNestedManyWithoutChannelInput
   messages?: Prisma.PaymentInboxUncheckedCreateNestedManyWithoutChannelInput
@@ -950,6 +977,7 @@ export type PaymentChannelUpdateWithoutPaymentsInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   organization?: Prisma.OrganizationUpdateOneRequiredWithoutChannelsNestedInput
   reversals?: Prisma.PaymentReversalUpdateManyWithoutChannelNestedInput
@@ -974,6 +1002,7 @@ export type PaymentChannelUncheckedUpdateWithoutPaymentsInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   reversals?: Prisma.PaymentReversalUncheckedUpdateManyWithoutChannelNestedInput
   messages?: Prisma.PaymentInboxUncheckedUpdateManyWithoutChannelNestedInput
@@ -996,6 +1025,7 @@ export type PaymentChannelCreateWithoutReversalsInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   organization: Prisma.OrganizationCreateNestedOneWithoutChannelsInput
   payments?: Prisma.PaymentCreateNestedManyWithoutChannelInput
@@ -1020,6 +1050,7 @@ export type PaymentChannelUncheckedCreateWithoutReversalsInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   payments?: Prisma.PaymentUncheckedCreateNestedManyWithoutChannelInput
   messages?: Prisma.PaymentInboxUncheckedCreateNestedManyWithoutChannelInput
@@ -1058,6 +1089,7 @@ export type PaymentChannelUpdateWithoutReversalsInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   organization?: Prisma.OrganizationUpdateOneRequiredWithoutChannelsNestedInput
   payments?: Prisma.PaymentUpdateManyWithoutChannelNestedInput
@@ -1082,6 +1114,7 @@ export type PaymentChannelUncheckedUpdateWithoutReversalsInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   payments?: Prisma.PaymentUncheckedUpdateManyWithoutChannelNestedInput
   messages?: Prisma.PaymentInboxUncheckedUpdateManyWithoutChannelNestedInput
@@ -1104,6 +1137,7 @@ export type PaymentChannelCreateWithoutMessagesInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   organization: Prisma.OrganizationCreateNestedOneWithoutChannelsInput
   payments?: Prisma.PaymentCreateNestedManyWithoutChannelInput
@@ -1128,6 +1162,7 @@ export type PaymentChannelUncheckedCreateWithoutMessagesInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   payments?: Prisma.PaymentUncheckedCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalUncheckedCreateNestedManyWithoutChannelInput
@@ -1166,6 +1201,7 @@ export type PaymentChannelUpdateWithoutMessagesInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   organization?: Prisma.OrganizationUpdateOneRequiredWithoutChannelsNestedInput
   payments?: Prisma.PaymentUpdateManyWithoutChannelNestedInput
@@ -1190,6 +1226,7 @@ export type PaymentChannelUncheckedUpdateWithoutMessagesInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   payments?: Prisma.PaymentUncheckedUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUncheckedUpdateManyWithoutChannelNestedInput
@@ -1212,6 +1249,7 @@ export type PaymentChannelCreateWithoutReconciliationsInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   organization: Prisma.OrganizationCreateNestedOneWithoutChannelsInput
   payments?: Prisma.PaymentCreateNestedManyWithoutChannelInput
@@ -1236,6 +1274,7 @@ export type PaymentChannelUncheckedCreateWithoutReconciliationsInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
   payments?: Prisma.PaymentUncheckedCreateNestedManyWithoutChannelInput
   reversals?: Prisma.PaymentReversalUncheckedCreateNestedManyWithoutChannelInput
@@ -1274,6 +1313,7 @@ export type PaymentChannelUpdateWithoutReconciliationsInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   organization?: Prisma.OrganizationUpdateOneRequiredWithoutChannelsNestedInput
   payments?: Prisma.PaymentUpdateManyWithoutChannelNestedInput
@@ -1298,6 +1338,7 @@ export type PaymentChannelUncheckedUpdateWithoutReconciliationsInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   payments?: Prisma.PaymentUncheckedUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUncheckedUpdateManyWithoutChannelNestedInput
@@ -1320,6 +1361,7 @@ export type PaymentChannelCreateManyOrganizationInput = {
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
   disabledAt?: Date | string | null
+  silentSince?: Date | string | null
   createdAt: Date | string
 }
 
@@ -1339,6 +1381,7 @@ export type PaymentChannelUpdateWithoutOrganizationInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   payments?: Prisma.PaymentUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUpdateManyWithoutChannelNestedInput
@@ -1362,6 +1405,7 @@ export type PaymentChannelUncheckedUpdateWithoutOrganizationInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   payments?: Prisma.PaymentUncheckedUpdateManyWithoutChannelNestedInput
   reversals?: Prisma.PaymentReversalUncheckedUpdateManyWithoutChannelNestedInput
@@ -1385,6 +1429,7 @@ export type PaymentChannelUncheckedUpdateManyWithoutOrganizationInput = {
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -1463,6 +1508,7 @@ export type PaymentChannelSelect<ExtArgs extends runtime.Types.Extensions.Intern
   previousSecretHash?: boolean
   previousUntil?: boolean
   disabledAt?: boolean
+  silentSince?: boolean
   createdAt?: boolean
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
   payments?: boolean | Prisma.PaymentChannel$paymentsArgs<ExtArgs>
@@ -1489,6 +1535,7 @@ export type PaymentChannelSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   previousSecretHash?: boolean
   previousUntil?: boolean
   disabledAt?: boolean
+  silentSince?: boolean
   createdAt?: boolean
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["paymentChannel"]>
@@ -1510,6 +1557,7 @@ export type PaymentChannelSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   previousSecretHash?: boolean
   previousUntil?: boolean
   disabledAt?: boolean
+  silentSince?: boolean
   createdAt?: boolean
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["paymentChannel"]>
@@ -1531,10 +1579,11 @@ export type PaymentChannelSelectScalar = {
   previousSecretHash?: boolean
   previousUntil?: boolean
   disabledAt?: boolean
+  silentSince?: boolean
   createdAt?: boolean
 }
 
-export type PaymentChannelOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "name" | "adapter" | "shortCode" | "currency" | "zone" | "account" | "allowFrom" | "autoAllocate" | "matchPhone" | "confirmAbove" | "secretHash" | "previousSecretHash" | "previousUntil" | "disabledAt" | "createdAt", ExtArgs["result"]["paymentChannel"]>
+export type PaymentChannelOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "name" | "adapter" | "shortCode" | "currency" | "zone" | "account" | "allowFrom" | "autoAllocate" | "matchPhone" | "confirmAbove" | "secretHash" | "previousSecretHash" | "previousUntil" | "disabledAt" | "silentSince" | "createdAt", ExtArgs["result"]["paymentChannel"]>
 export type PaymentChannelInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
   payments?: boolean | Prisma.PaymentChannel$paymentsArgs<ExtArgs>
@@ -1576,6 +1625,7 @@ export type $PaymentChannelPayload<ExtArgs extends runtime.Types.Extensions.Inte
     previousSecretHash: string | null
     previousUntil: Date | null
     disabledAt: Date | null
+    silentSince: Date | null
     createdAt: Date
   }, ExtArgs["result"]["paymentChannel"]>
   composites: {}
@@ -2021,6 +2071,7 @@ export interface PaymentChannelFieldRefs {
   readonly previousSecretHash: Prisma.FieldRef<"PaymentChannel", 'String'>
   readonly previousUntil: Prisma.FieldRef<"PaymentChannel", 'DateTime'>
   readonly disabledAt: Prisma.FieldRef<"PaymentChannel", 'DateTime'>
+  readonly silentSince: Prisma.FieldRef<"PaymentChannel", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"PaymentChannel", 'DateTime'>
 }
     

@@ -96,6 +96,7 @@ export type FaultRole =
   | 'account'
   | 'allowFrom'
   | 'confirmAbove'
+  | 'signingKey'
   | 'faults'
   | 'allocations'
   | `allocations[${number}]${string}`

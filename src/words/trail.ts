@@ -142,6 +142,7 @@ export const TRAIL_FIELDS = {
   logo: ['logo', 'nembo'],
   matched: ['in both', 'ziko pande zote'],
   matchPhone: ['matches by phone', 'hulinganisha kwa simu'],
+  signed: ['signatures checked', 'saini hukaguliwa'],
   materiality: ['small arrears', 'malimbikizo madogo'],
   maxRatePerMonth: ['highest rate per month', 'kiwango cha juu kwa mwezi'],
   maxTimes: ['at most so many times', 'mara zisizozidi'],

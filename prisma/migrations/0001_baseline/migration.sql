@@ -874,6 +874,8 @@ CREATE TABLE payment_channel (
   secret_hash text NOT NULL,
   previous_secret_hash text,
   previous_until timestamptz,
+  -- The key by which the provider signs its messages, encrypted; null: signatures are not checked.
+  signing_key text,
   disabled_at timestamptz,
   -- When the payment came in after which the channel was silent, the last time that receivers were told so.
   silent_since timestamptz,

@@ -214,6 +214,7 @@ export const SEALED = {
       'secret_hash',
       'previous_secret_hash',
       'previous_until',
+      'signing_key',
       'disabled_at',
       'silent_since',
       'created_at',

@@ -30,6 +30,8 @@ export interface Channel {
   readonly secretHash: string
   readonly previousSecretHash: string | null
   readonly previousUntil: Instant | null
+  /** The key by which the provider signs its messages, encrypted; null: signatures are not checked. */
+  readonly signingKey: string | null
   /** When it was disabled: it takes no message since then. */
   readonly disabledAt: Instant | null
   /** When the payment came in after which the channel was silent, the last time that receivers were told so. */
@@ -117,9 +119,10 @@ const instantsOf = ({
   silentSince: dateOf(silentSince),
 })
 
-/** What the trail keeps of a channel: the hash of its secret, and no secret. */
-const traced = ({ organizationId: _, createdAt: __, ...channel }: Channel): object => ({
+/** What the trail keeps of a channel: the hash of its secret, whether its messages are signed, and no secret. */
+const traced = ({ organizationId: _, createdAt: __, signingKey, ...channel }: Channel): object => ({
   ...channel,
+  signed: signingKey !== null,
   ...instantsOf(channel),
 })
 

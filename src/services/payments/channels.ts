@@ -15,13 +15,15 @@ import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
 import { currencyCodes, currencyOf, type Decimal, toMinor } from '../../domain/money.ts'
-import { ADAPTERS, type AdapterName } from '../../domain/payments/adapters.ts'
+import type { Adapter } from '../../domain/payments/adapters/adapter.ts'
+import { ADAPTERS, type AdapterName, adapterOf } from '../../domain/payments/adapters.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
 import { keyTaken } from '../access/idempotency.ts'
 import type { Deps } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
+import { keyFault } from './inbound/signatures.ts'
 
 export type { Channel } from '../../db/payments/channels.ts'
 
@@ -48,6 +50,8 @@ export interface NewChannel {
   readonly autoAllocate?: boolean | undefined
   readonly matchPhone?: boolean | undefined
   readonly confirmAbove?: Decimal | undefined
+  /** The key by which the provider signs its messages: a shared secret, or a public key in PEM. */
+  readonly signingKey?: string | undefined
 }
 
 /** The changes of a channel; a property that is left out stays, and null takes away. */
@@ -59,6 +63,7 @@ export interface ChannelRequest {
   readonly autoAllocate?: boolean | undefined
   readonly matchPhone?: boolean | undefined
   readonly confirmAbove?: Decimal | null | undefined
+  readonly signingKey?: string | null | undefined
   readonly state?: 'active' | 'disabled' | undefined
 }
 
@@ -81,7 +86,7 @@ const newSecret = (): string => randomBytes(24).toString('base64url')
  *   `aborted` when its Idempotency-Key was taken meanwhile
  */
 export async function createChannel(
-  deps: Pick<Deps, 'db' | 'machineNow' | 'config' | 'organizations'>,
+  deps: Pick<Deps, 'db' | 'machineNow' | 'config' | 'organizations' | 'paymentBox'>,
   caller: Caller,
   request: NewChannel,
 ): Promise<ShownChannel> {
@@ -92,7 +97,8 @@ export async function createChannel(
   if (!currencyCodes.includes(currency)) throw invalidArgument('currency', `must be one of ${currencyCodes.join(', ')}`)
   if (!Object.hasOwn(ADAPTERS, adapter))
     throw invalidArgument('adapter', `must be one of ${Object.keys(ADAPTERS).join(', ')}`)
-  const { confirmAbove: limit } = request
+  const { confirmAbove: limit, signingKey: key = null } = request
+  const signingKey = key === null ? null : sealedKey(deps, ADAPTERS[adapter], key)
   const confirmAbove = limit === undefined ? null : toConfirmAbove(limit, currency)
   requireZone(zone)
   requireNetworks(allowFrom)
@@ -118,6 +124,7 @@ export async function createChannel(
       secretHash: secretHash(secret),
       previousSecretHash: null,
       previousUntil: null,
+      signingKey,
       disabledAt: null,
       silentSince: null,
       createdAt: deps.machineNow(),
@@ -213,7 +220,14 @@ export async function listChannels({ db }: Pick<Deps, 'db'>, caller: Caller, ran
   return rangedOf(await findChannels(db, caller.organizationId, positionOf(range, { arrival: CHANNEL_ORDER })))
 }
 
-type ChangeDeps = Pick<Deps, 'db' | 'machineNow' | 'channels' | 'channelSecrets'>
+/** Encrypts the key of the signatures of a provider. @throws LendingError `invalid_argument` where it is none that the provider signs by */
+function sealedKey({ paymentBox }: Pick<Deps, 'paymentBox'>, adapter: Adapter, key: string): string {
+  const why = keyFault(adapter, key)
+  if (why !== undefined) throw invalidArgument('signingKey', why)
+  return paymentBox.encrypt(key)
+}
+
+type ChangeDeps = Pick<Deps, 'db' | 'machineNow' | 'channels' | 'channelSecrets' | 'paymentBox'>
 
 /**
  * Changes a channel. Its adapter, its currency and its account stay as they are: payments of another make another channel.
@@ -224,12 +238,14 @@ export function changeChannel(deps: ChangeDeps, caller: Caller, id: bigint, requ
   if (request.zone !== undefined) requireZone(request.zone)
   if (request.allowFrom !== undefined) requireNetworks(request.allowFrom)
   return change(deps, caller, { id, action: 'update' }, (channel, now) => {
-    const { state, confirmAbove: limit, ...rest } = request
+    const { state, confirmAbove: limit, signingKey: key, ...rest } = request
     const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
     const disabledAt =
       state === 'active' ? null : state === 'disabled' ? (channel.disabledAt ?? now) : channel.disabledAt
     const confirmAbove = limit == null ? null : toConfirmAbove(limit, channel.currency)
-    return { ...channel, ...given, disabledAt, ...(limit !== undefined && { confirmAbove }) }
+    const signingKey = key == null ? null : sealedKey(deps, adapterOf(channel), key)
+    const changed = { ...(limit !== undefined && { confirmAbove }), ...(key !== undefined && { signingKey }) }
+    return { ...channel, ...given, disabledAt, ...changed }
   })
 }
 

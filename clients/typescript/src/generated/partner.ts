@@ -438,6 +438,8 @@ export interface CreatePaymentChannelRequest {
   matchPhone?: boolean
   /** A payment that a message tells of and that is above this waits until the statement of the provider confirms it. */
   confirmAbove?: number
+  /** The key by which the provider signs its messages, of Selcom and pawaPay: the secret that you share, or a public key in PEM. */
+  signingKey?: string
 }
 
 export interface StatementLineRequest {
@@ -1464,6 +1466,7 @@ export interface PaymentChannel {
   matchPhone: boolean
   /** @nullable */
   confirmAbove: number | null
+  signed: boolean
   state: 'active' | 'disabled'
   createdAt: string
 }
@@ -1503,6 +1506,7 @@ export interface PaymentChannelWithSecret {
   matchPhone: boolean
   /** @nullable */
   confirmAbove: number | null
+  signed: boolean
   state: 'active' | 'disabled'
   createdAt: string
   /** @nullable */
@@ -2237,6 +2241,11 @@ export interface UpdatePaymentChannelRequest {
    * @nullable
    */
   confirmAbove?: number | null
+  /**
+   * The key by which the provider signs its messages, of Selcom and pawaPay: the secret that you share, or a public key in PEM.
+   * @nullable
+   */
+  signingKey?: string | null
   /** `disabled` takes no message and no payment. */
   state?: 'active' | 'disabled'
 }

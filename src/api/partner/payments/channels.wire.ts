@@ -36,6 +36,10 @@ const confirmAbove = amountOrZero.describe(
   'A payment that a message tells of and that is above this waits until the statement of the provider confirms it.',
 )
 
+const signingKey = text({ max: 4_000, lines: true }).describe(
+  'The key by which the provider signs its messages, of Selcom and pawaPay: the secret that you share, or a public key in PEM. What is not signed by it is kept and never read. No answer has it.',
+)
+
 const ADAPTER_NAMES = Object.keys(ADAPTERS) as [AdapterName, ...AdapterName[]]
 
 export const newChannelRequest = named(
@@ -56,6 +60,7 @@ export const newChannelRequest = named(
     autoAllocate: autoAllocate.optional().meta({ default: true }),
     matchPhone: matchPhone.optional().meta({ default: false }),
     confirmAbove: confirmAbove.optional(),
+    signingKey: signingKey.optional(),
   }),
   { example: examples.newChannel },
 )
@@ -70,6 +75,7 @@ export const channelChangeRequest = named(
     autoAllocate: autoAllocate.optional(),
     matchPhone: matchPhone.optional(),
     confirmAbove: confirmAbove.nullable().optional(),
+    signingKey: signingKey.nullable().optional(),
     state: z.enum(['active', 'disabled']).optional().describe('`disabled` takes no message and no payment.'),
   }),
   { example: { matchPhone: true } },
@@ -99,6 +105,7 @@ export const channelSchema = named(
     autoAllocate: z.boolean(),
     matchPhone: z.boolean(),
     confirmAbove: money.nullable(),
+    signed: z.boolean().describe('Whether the signatures of its messages are checked.'),
     state: z.enum(['active', 'disabled']),
     createdAt: instant,
   }),
@@ -133,9 +140,14 @@ export const toChannel = (channel: Channel, serviceZone: string): z.input<typeof
   matchPhone: channel.matchPhone,
   confirmAbove:
     channel.confirmAbove === null ? null : minorToNumber(channel.confirmAbove, currencyOf(channel.currency)),
+  signed: channel.signingKey !== null,
   state: channel.disabledAt === null ? 'active' : 'disabled',
   createdAt: toRfc3339(channel.createdAt, serviceZone),
 })
+
+/** Returns the address of a channel for the messages of its provider. */
+export const inboundUrl = ({ baseUrl }: { readonly baseUrl: string }, secret: string): string =>
+  `${baseUrl}/in/${secret}`
 
 /** Builds the view of a channel with its address. @param shown without a secret where a request is repeated, whose answer was lost */
 export const toShownChannel = (
@@ -143,6 +155,6 @@ export const toShownChannel = (
   { baseUrl, zone }: { readonly baseUrl: string; readonly zone: string },
 ): z.input<typeof shownChannelSchema> => ({
   ...toChannel(channel, zone),
-  inboundUrl: secret === null ? null : `${baseUrl}/in/${secret}`,
+  inboundUrl: secret === null ? null : inboundUrl({ baseUrl }, secret),
   previousSecretUntil: channel.previousUntil === null ? null : toRfc3339(channel.previousUntil, zone),
 })

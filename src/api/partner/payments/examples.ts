@@ -21,6 +21,7 @@ export const channel = {
   autoAllocate: true,
   matchPhone: false,
   confirmAbove: null,
+  signed: false,
   state: 'active' as const,
   createdAt: '2026-02-10T09:30:00.000+03:00',
 }

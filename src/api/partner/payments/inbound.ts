@@ -7,7 +7,9 @@ import type { Deps } from '../../../services/deps.ts'
 import { type Channel, channelOfSecret, secretHash } from '../../../services/payments/channels.ts'
 import { LONGEST_MESSAGE } from '../../../services/payments/inbound/messageBody.ts'
 import { keptHeaders, type Message, takeMessage, validateMessage } from '../../../services/payments/inbound/messages.ts'
+import { signatureFault } from '../../../services/payments/inbound/signatures.ts'
 import { keepOutOfCaches } from '../../http/failure.ts'
+import { inboundUrl } from './channels.wire.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -59,7 +61,11 @@ export function inboundRoutes(app: FastifyInstance, deps: Deps): void {
     method: ['POST', 'PUT'],
     url: '/in/:secret',
     async handler(request, reply) {
-      const { type, body } = await takeMessage(deps, request.channel!, messageOf(request))
+      const { channel } = request
+      const message = messageOf(request)
+      const { secret } = request.params as { readonly secret: string }
+      const fault = await signatureFault(deps.paymentBox, channel!, message, inboundUrl(deps.config, secret))
+      const { type, body } = await takeMessage(deps, channel!, { ...message, signatureFault: fault })
       return reply.type(`${type}; charset=utf-8`).send(body)
     },
   })
@@ -83,7 +89,7 @@ function takeAnyBody(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 }
 
-const messageOf = ({ method, headers, body, channel, sentType }: FastifyRequest): Message => ({
+const messageOf = ({ method, headers, body, channel, sentType }: FastifyRequest): Omit<Message, 'signatureFault'> => ({
   method,
   headers: keptHeaders(adapterOf(channel!), { ...headers, 'content-type': sentType }),
   body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),

@@ -723,6 +723,7 @@ export const PaymentChannelScalarFieldEnum = {
   secretHash: 'secretHash',
   previousSecretHash: 'previousSecretHash',
   previousUntil: 'previousUntil',
+  signingKey: 'signingKey',
   disabledAt: 'disabledAt',
   silentSince: 'silentSince',
   createdAt: 'createdAt'

@@ -53,6 +53,7 @@ export type PaymentChannelMinAggregateOutputType = {
   secretHash: string | null
   previousSecretHash: string | null
   previousUntil: Date | null
+  signingKey: string | null
   disabledAt: Date | null
   silentSince: Date | null
   createdAt: Date | null
@@ -73,6 +74,7 @@ export type PaymentChannelMaxAggregateOutputType = {
   secretHash: string | null
   previousSecretHash: string | null
   previousUntil: Date | null
+  signingKey: string | null
   disabledAt: Date | null
   silentSince: Date | null
   createdAt: Date | null
@@ -94,6 +96,7 @@ export type PaymentChannelCountAggregateOutputType = {
   secretHash: number
   previousSecretHash: number
   previousUntil: number
+  signingKey: number
   disabledAt: number
   silentSince: number
   createdAt: number
@@ -128,6 +131,7 @@ export type PaymentChannelMinAggregateInputType = {
   secretHash?: true
   previousSecretHash?: true
   previousUntil?: true
+  signingKey?: true
   disabledAt?: true
   silentSince?: true
   createdAt?: true
@@ -148,6 +152,7 @@ export type PaymentChannelMaxAggregateInputType = {
   secretHash?: true
   previousSecretHash?: true
   previousUntil?: true
+  signingKey?: true
   disabledAt?: true
   silentSince?: true
   createdAt?: true
@@ -169,6 +174,7 @@ export type PaymentChannelCountAggregateInputType = {
   secretHash?: true
   previousSecretHash?: true
   previousUntil?: true
+  signingKey?: true
   disabledAt?: true
   silentSince?: true
   createdAt?: true
@@ -277,6 +283,7 @@ export type PaymentChannelGroupByOutputType = {
   secretHash: string
   previousSecretHash: string | null
   previousUntil: Date | null
+  signingKey: string | null
   disabledAt: Date | null
   silentSince: Date | null
   createdAt: Date
@@ -321,6 +328,7 @@ export type PaymentChannelWhereInput = {
   secretHash?: Prisma.StringFilter<"PaymentChannel"> | string
   previousSecretHash?: Prisma.StringNullableFilter<"PaymentChannel"> | string | null
   previousUntil?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
+  signingKey?: Prisma.StringNullableFilter<"PaymentChannel"> | string | null
   disabledAt?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   silentSince?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"PaymentChannel"> | Date | string
@@ -347,6 +355,7 @@ export type PaymentChannelOrderByWithRelationInput = {
   secretHash?: Prisma.SortOrder
   previousSecretHash?: Prisma.SortOrderInput | Prisma.SortOrder
   previousUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  signingKey?: Prisma.SortOrderInput | Prisma.SortOrder
   disabledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   silentSince?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -377,6 +386,7 @@ export type PaymentChannelWhereUniqueInput = Prisma.AtLeast<{
   confirmAbove?: Prisma.BigIntNullableFilter<"PaymentChannel"> | bigint | number | null
   previousSecretHash?: Prisma.StringNullableFilter<"PaymentChannel"> | string | null
   previousUntil?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
+  signingKey?: Prisma.StringNullableFilter<"PaymentChannel"> | string | null
   disabledAt?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   silentSince?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"PaymentChannel"> | Date | string
@@ -403,6 +413,7 @@ export type PaymentChannelOrderByWithAggregationInput = {
   secretHash?: Prisma.SortOrder
   previousSecretHash?: Prisma.SortOrderInput | Prisma.SortOrder
   previousUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  signingKey?: Prisma.SortOrderInput | Prisma.SortOrder
   disabledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   silentSince?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -432,6 +443,7 @@ export type PaymentChannelScalarWhereWithAggregatesInput = {
   secretHash?: Prisma.StringWithAggregatesFilter<"PaymentChannel"> | string
   previousSecretHash?: Prisma.StringNullableWithAggregatesFilter<"PaymentChannel"> | string | null
   previousUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"PaymentChannel"> | Date | string | null
+  signingKey?: Prisma.StringNullableWithAggregatesFilter<"PaymentChannel"> | string | null
   disabledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"PaymentChannel"> | Date | string | null
   silentSince?: Prisma.DateTimeNullableWithAggregatesFilter<"PaymentChannel"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"PaymentChannel"> | Date | string
@@ -452,6 +464,7 @@ export type PaymentChannelCreateInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -478,6 +491,7 @@ export type PaymentChannelUncheckedCreateInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -502,6 +516,7 @@ export type PaymentChannelUpdateInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -528,6 +543,7 @@ export type PaymentChannelUncheckedUpdateInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -553,6 +569,7 @@ export type PaymentChannelCreateManyInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -573,6 +590,7 @@ export type PaymentChannelUpdateManyMutationInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -594,6 +612,7 @@ export type PaymentChannelUncheckedUpdateManyInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -630,6 +649,7 @@ export type PaymentChannelCountOrderByAggregateInput = {
   secretHash?: Prisma.SortOrder
   previousSecretHash?: Prisma.SortOrder
   previousUntil?: Prisma.SortOrder
+  signingKey?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrder
   silentSince?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -656,6 +676,7 @@ export type PaymentChannelMaxOrderByAggregateInput = {
   secretHash?: Prisma.SortOrder
   previousSecretHash?: Prisma.SortOrder
   previousUntil?: Prisma.SortOrder
+  signingKey?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrder
   silentSince?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -676,6 +697,7 @@ export type PaymentChannelMinOrderByAggregateInput = {
   secretHash?: Prisma.SortOrder
   previousSecretHash?: Prisma.SortOrder
   previousUntil?: Prisma.SortOrder
+  signingKey?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrder
   silentSince?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -814,6 +836,7 @@ export type PaymentChannelCreateWithoutOrganizationInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -838,6 +861,7 @@ export type PaymentChannelUncheckedCreateWithoutOrganizationInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -892,6 +916,7 @@ export type PaymentChannelScalarWhereInput = {
   secretHash?: Prisma.StringFilter<"PaymentChannel"> | string
   previousSecretHash?: Prisma.StringNullableFilter<"PaymentChannel"> | string | null
   previousUntil?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
+  signingKey?: Prisma.StringNullableFilter<"PaymentChannel"> | string | null
   disabledAt?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   silentSince?: Prisma.DateTimeNullableFilter<"PaymentChannel"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"PaymentChannel"> | Date | string
@@ -912,6 +937,7 @@ export type PaymentChannelCreateWithoutPaymentsInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -937,6 +963,7 @@ export type PaymentChannelUncheckedCreateWithoutPaymentsInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -976,6 +1003,7 @@ export type PaymentChannelUpdateWithoutPaymentsInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1001,6 +1029,7 @@ export type PaymentChannelUncheckedUpdateWithoutPaymentsInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1024,6 +1053,7 @@ export type PaymentChannelCreateWithoutReversalsInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -1049,6 +1079,7 @@ export type PaymentChannelUncheckedCreateWithoutReversalsInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -1088,6 +1119,7 @@ export type PaymentChannelUpdateWithoutReversalsInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1113,6 +1145,7 @@ export type PaymentChannelUncheckedUpdateWithoutReversalsInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1136,6 +1169,7 @@ export type PaymentChannelCreateWithoutMessagesInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -1161,6 +1195,7 @@ export type PaymentChannelUncheckedCreateWithoutMessagesInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -1200,6 +1235,7 @@ export type PaymentChannelUpdateWithoutMessagesInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1225,6 +1261,7 @@ export type PaymentChannelUncheckedUpdateWithoutMessagesInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1248,6 +1285,7 @@ export type PaymentChannelCreateWithoutReconciliationsInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -1273,6 +1311,7 @@ export type PaymentChannelUncheckedCreateWithoutReconciliationsInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -1312,6 +1351,7 @@ export type PaymentChannelUpdateWithoutReconciliationsInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1337,6 +1377,7 @@ export type PaymentChannelUncheckedUpdateWithoutReconciliationsInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1360,6 +1401,7 @@ export type PaymentChannelCreateManyOrganizationInput = {
   secretHash: string
   previousSecretHash?: string | null
   previousUntil?: Date | string | null
+  signingKey?: string | null
   disabledAt?: Date | string | null
   silentSince?: Date | string | null
   createdAt: Date | string
@@ -1380,6 +1422,7 @@ export type PaymentChannelUpdateWithoutOrganizationInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1404,6 +1447,7 @@ export type PaymentChannelUncheckedUpdateWithoutOrganizationInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1428,6 +1472,7 @@ export type PaymentChannelUncheckedUpdateManyWithoutOrganizationInput = {
   secretHash?: Prisma.StringFieldUpdateOperationsInput | string
   previousSecretHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   previousUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  signingKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   silentSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1507,6 +1552,7 @@ export type PaymentChannelSelect<ExtArgs extends runtime.Types.Extensions.Intern
   secretHash?: boolean
   previousSecretHash?: boolean
   previousUntil?: boolean
+  signingKey?: boolean
   disabledAt?: boolean
   silentSince?: boolean
   createdAt?: boolean
@@ -1534,6 +1580,7 @@ export type PaymentChannelSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   secretHash?: boolean
   previousSecretHash?: boolean
   previousUntil?: boolean
+  signingKey?: boolean
   disabledAt?: boolean
   silentSince?: boolean
   createdAt?: boolean
@@ -1556,6 +1603,7 @@ export type PaymentChannelSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   secretHash?: boolean
   previousSecretHash?: boolean
   previousUntil?: boolean
+  signingKey?: boolean
   disabledAt?: boolean
   silentSince?: boolean
   createdAt?: boolean
@@ -1578,12 +1626,13 @@ export type PaymentChannelSelectScalar = {
   secretHash?: boolean
   previousSecretHash?: boolean
   previousUntil?: boolean
+  signingKey?: boolean
   disabledAt?: boolean
   silentSince?: boolean
   createdAt?: boolean
 }
 
-export type PaymentChannelOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "name" | "adapter" | "shortCode" | "currency" | "zone" | "account" | "allowFrom" | "autoAllocate" | "matchPhone" | "confirmAbove" | "secretHash" | "previousSecretHash" | "previousUntil" | "disabledAt" | "silentSince" | "createdAt", ExtArgs["result"]["paymentChannel"]>
+export type PaymentChannelOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "name" | "adapter" | "shortCode" | "currency" | "zone" | "account" | "allowFrom" | "autoAllocate" | "matchPhone" | "confirmAbove" | "secretHash" | "previousSecretHash" | "previousUntil" | "signingKey" | "disabledAt" | "silentSince" | "createdAt", ExtArgs["result"]["paymentChannel"]>
 export type PaymentChannelInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
   payments?: boolean | Prisma.PaymentChannel$paymentsArgs<ExtArgs>
@@ -1624,6 +1673,7 @@ export type $PaymentChannelPayload<ExtArgs extends runtime.Types.Extensions.Inte
     secretHash: string
     previousSecretHash: string | null
     previousUntil: Date | null
+    signingKey: string | null
     disabledAt: Date | null
     silentSince: Date | null
     createdAt: Date
@@ -2070,6 +2120,7 @@ export interface PaymentChannelFieldRefs {
   readonly secretHash: Prisma.FieldRef<"PaymentChannel", 'String'>
   readonly previousSecretHash: Prisma.FieldRef<"PaymentChannel", 'String'>
   readonly previousUntil: Prisma.FieldRef<"PaymentChannel", 'DateTime'>
+  readonly signingKey: Prisma.FieldRef<"PaymentChannel", 'String'>
   readonly disabledAt: Prisma.FieldRef<"PaymentChannel", 'DateTime'>
   readonly silentSince: Prisma.FieldRef<"PaymentChannel", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"PaymentChannel", 'DateTime'>

@@ -68,6 +68,8 @@ export interface Adapter {
   readonly format: 'json' | 'xml'
   /** The headers that are kept with a message, in lower case. */
   readonly headers: readonly string[]
+  /** How the provider signs its messages: fields that a header names (Selcom), or the request (RFC 9421). Undefined: it does not. */
+  readonly signature?: 'fields' | 'request'
   readonly times: readonly TimeFormat[]
   readonly shapes: readonly Shape[]
   /** The answer to each message that is kept, whatever it says. */

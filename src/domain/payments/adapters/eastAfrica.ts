@@ -191,7 +191,8 @@ const PAWAPAY_STATUS: StatusTable = {
 /** pawaPay: deposits, and refunds of them. */
 export const pawapay: Adapter = {
   format: 'json',
-  headers: ['content-digest', 'signature', 'signature-input'],
+  headers: ['content-digest', 'signature', 'signature-date', 'signature-input'],
+  signature: 'request',
   times: ['RFC 3339'],
   shapes: [
     { tells: 'nothing', has: ['payoutId'], why: 'a payout: money that went out' },

@@ -132,6 +132,7 @@ const SELCOM_FIELDS: Fields = {
 export const selcom: Adapter = {
   format: 'json',
   headers: ['authorization', 'digest', 'digest-method', 'signed-fields', 'timestamp'],
+  signature: 'fields',
   times: [],
   shapes: [
     {

@@ -140,7 +140,9 @@ const NAMES = { paymentAmount: 'amount', currency: 'currency' }
 
 function readMessage(deps: Pick<DecideDeps, 'paymentBox'>, channel: Channel, message: PendingMessage): Reading {
   const adapter = adapterOf(channel)
-  const body = readBody(adapter, openedMessage(deps.paymentBox, message.message).body)
+  const { signatureFault, body: bytes } = openedMessage(deps.paymentBox, message.message)
+  if (signatureFault !== null) return { tells: 'unreadable', why: signatureFault }
+  const body = readBody(adapter, bytes)
   if ('why' in body) return { tells: 'unreadable', why: body.why }
   return readTold(adapter, body.tree, { zone: channel.zone, receivedAt: message.receivedAt })
 }

@@ -17,6 +17,8 @@ export interface Message {
   /** By name, in lower case; those that the adapter reads. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
+  /** Why its signature is not right, by the key that its channel had when it came; null: it is, or the channel had none. */
+  readonly signatureFault: string | null
 }
 
 /** An answer in the words of a provider. */
@@ -26,13 +28,14 @@ export interface Answer {
 }
 
 /** Encrypts a message for the inbox. */
-const sealedMessage = (box: SecretBox, { method, headers, body }: Message): string =>
-  box.encrypt(JSON.stringify([method, headers, body.toString('base64')]))
+const sealedMessage = (box: SecretBox, { method, headers, body, signatureFault }: Message): string =>
+  box.encrypt(JSON.stringify([method, headers, body.toString('base64'), signatureFault]))
 
 /** Returns a message of the inbox. @throws WrongSecretError */
 export function openedMessage(box: SecretBox, sealed: string): Message {
-  const [method, headers, body] = JSON.parse(box.decrypt(sealed)) as [string, Record<string, string>, string]
-  return { method, headers, body: Buffer.from(body, 'base64') }
+  const kept = JSON.parse(box.decrypt(sealed)) as [string, Record<string, string>, string, string | null]
+  const [method, headers, body, signatureFault] = kept
+  return { method, headers, body: Buffer.from(body, 'base64'), signatureFault }
 }
 
 /** Returns the headers of a message that are kept with it. */

@@ -167,14 +167,21 @@ export function marksOf(trail: Texts, rows: readonly SealedRow[]): Buffer {
   const size = rows.reduce((sum, { values }) => sum + 1 + MARK * (values.length + 1), 1 + MARK * trail.length)
   const marks = Buffer.allocUnsafe(size)
   let at = marks.writeUInt8(trail.length, 0)
-  for (const [index, value] of trail.entries()) at = marks.writeUInt16BE(markOf(SEALED_TRAIL[index]!, value), at)
+  at = writeMarks(marks, at, SEALED_TRAIL, trail)
   for (const row of rows) {
-    const { columns } = SEALED[row.table]
     at = marks.writeUInt8(row.values.length, at)
     at = marks.writeUInt16BE(nameMarkOf(row), at)
-    for (const [index, value] of row.values.entries()) at = marks.writeUInt16BE(markOf(columns[index]!, value), at)
+    at = writeMarks(marks, at, SEALED[row.table].columns, row.values)
   }
   return marks
+}
+
+/** Writes the mark of each value. By numbers: an iterator makes an object for each of the hundred columns of a change. */
+function writeMarks(marks: Buffer, from: number, columns: readonly string[], values: Texts): number {
+  let at = from
+  for (let index = 0; index < values.length; index++)
+    at = marks.writeUInt16BE(markOf(columns[index]!, values[index]!), at)
+  return at
 }
 
 /** The marks of a sealed change, as numbers. */

@@ -4,13 +4,14 @@ import { readId } from '../api/wire.ts'
 import type { Config } from '../app/config.ts'
 import { FIRST_DATE, isCalendarDate, LAST_DATE, type LocalDate, toRfc3339 } from '../domain/dates.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
+import { readCause } from '../domain/payments/causes.ts'
 import { type Caller, mayChange, mayReadAll } from '../services/access/caller.ts'
 import type { Deps } from '../services/deps.ts'
 import type { PageSession } from '../services/office/pageSessions.ts'
 import { enterOrganization } from '../services/testClock/testClocks.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
 import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
-import { paymentWords } from '../words/payments.ts'
+import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
 import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
 
 /** All words of the office pages. */
@@ -35,6 +36,12 @@ export const sayIn = (language: Language): SayOnPage => SAY[language]
 /** Returns the word for a name of the contract, such as a status; the name itself where the table has none. */
 export const sayName = (say: SayOnPage, name: string): string =>
   Object.hasOwn(PAGE_WORDS, name) ? say(name as PageWord) : name
+
+/** Writes why money of a payment is with no loan; a text that is no known cause, such as the refusal of a loan, as it was told. */
+export function causeIn(language: Language, cause: string | null): string {
+  const read = cause === null ? undefined : readCause(cause)
+  return read ? speak(CAUSE_WORDS, language)(read.name, read.values) : (cause ?? '')
+}
 
 /** The words and the place of a page, also of one for nobody in particular. */
 export interface Frame {

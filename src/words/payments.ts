@@ -1,3 +1,4 @@
+import type { CauseName } from '../domain/payments/causes.ts'
 import type { MatchReason } from '../domain/payments/matching.ts'
 import type { Words } from './words.ts'
 
@@ -94,6 +95,42 @@ export const MATCH_WORDS = {
   ],
   phone: ['the phone number of the payer', 'namba ya simu ya mlipaji'],
 } as const satisfies Words<MatchReason>
+
+/** Why money of a payment is with no loan. The English is what is kept. */
+export const CAUSE_WORDS = {
+  reference_fits_several: ['the reference fits {count} loans', 'kumbukumbu inalingana na mikopo {count}'],
+  customer_fits_several: [
+    'the customer of the reference fits {count} loans',
+    'mteja wa kumbukumbu analingana na mikopo {count}',
+  ],
+  phone_fits_several: [
+    'the phone number of the payer fits {count} loans',
+    'namba ya simu ya mlipaji inalingana na mikopo {count}',
+  ],
+  reference_in_other_currency: [
+    'the reference fits a loan in {lent}, and the payment is in {paid}',
+    'kumbukumbu inalingana na mkopo wa {lent}, na malipo ni ya {paid}',
+  ],
+  customer_in_other_currency: [
+    'the customer of the reference fits a loan in {lent}, and the payment is in {paid}',
+    'mteja wa kumbukumbu analingana na mkopo wa {lent}, na malipo ni ya {paid}',
+  ],
+  phone_in_other_currency: [
+    'the phone number of the payer fits a loan in {lent}, and the payment is in {paid}',
+    'namba ya simu ya mlipaji inalingana na mkopo wa {lent}, na malipo ni ya {paid}',
+  ],
+  customer_without_loan: [
+    'the customer of the reference fits a customer without an open loan',
+    'kumbukumbu ni ya mteja asiye na mkopo ulio wazi',
+  ],
+  phone_without_loan: [
+    'the phone number of the payer fits a customer without an open loan',
+    'namba ya simu ya mlipaji ni ya mteja asiye na mkopo ulio wazi',
+  ],
+  no_loan: ['no loan fits the reference', 'hakuna mkopo unaolingana na kumbukumbu'],
+  allocation_reversed: ['its allocation was reversed', 'mgao wake ulibatilishwa'],
+  taken_back: ['reversed by the provider: {receipt}', 'yalibatilishwa na mtoa huduma: {receipt}'],
+} as const satisfies Words<CauseName>
 
 /** What became of a message of a provider. */
 export const MESSAGE_WORDS = {

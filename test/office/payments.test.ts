@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
-import { DEMO_AUDITOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
+import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { createChannel } from '../../src/services/payments/channels.ts'
 import { commandLine } from '../support/approvals.ts'
 import { keepJournal } from '../support/journal.ts'
@@ -163,6 +163,22 @@ describe('the page of payments to match', () => {
     expect(await shown('channel=99999999999')).toEqual([])
     expect(await shown(`status=reversed&channel=${other}`)).toEqual([])
     expect((await office.look('/payments?status=dance')).status).toBe(400)
+  })
+
+  it('says in Kiswahili why a payment waits, on the list, on its page and in its trail; a person’s own words as they are', async () => {
+    const headers = { cookie: await office.signIn(DEMO_OPERATOR), 'accept-language': 'sw' }
+    const shown = async (url: string) => (await office.monitor.inject({ url, headers })).body
+    const sentence = 'mteja wa kumbukumbu analingana na mikopo 2'
+    expect(cellsWith(await shown('/payments'), `/payments/${payment.id}"`)[10]).toBe(sentence)
+    const page = await shown(`/payments/${payment.id}`)
+    expect(page).toContain(`<dt>Sababu</dt><dd>${sentence}</dd>`)
+    expect(page).toContain(`sababu: ${sentence}`)
+    expect(await paymentNow(payment.id)).toMatchObject({ cause: 'the customer of the reference fits 2 loans' })
+    const { loans: own } = await lendTwo()
+    const noted = await receive({ reference: 'nobody' })
+    expect((await take(allocatePath(noted.id, own[0]), {})).status).toBe(303)
+    expect((await take(`/payments/${noted.id}/do/reverse`, { note: 'the wrong <b>loan</b>' })).status).toBe(303)
+    expect(await shown(`/payments/${noted.id}`)).toContain('<dt>Sababu</dt><dd>the wrong &lt;b&gt;loan&lt;/b&gt;</dd>')
   })
 
   it('is in Kiswahili, and on the page of the day', async () => {

@@ -1,3 +1,5 @@
+import { causeText } from './causes.ts'
+
 /** A reference as a payer typed it, made comparable. */
 export interface Typed {
   /** In capitals, without spaces and dashes. */
@@ -64,14 +66,15 @@ const OF_CUSTOMER: ReadonlySet<MatchReason> = new Set(['customer_reference', 'cu
 /** The loan that a payment is for, or why there is none. */
 export type Match = { readonly loanId: bigint } | { readonly cause: string }
 
-const WORDS: Readonly<Record<MatchReason, string>> = {
-  loan_reference: 'the reference',
-  account_number: 'the reference',
-  loan_reference_folded: 'the reference',
-  customer_reference: 'the customer of the reference',
-  customer_reference_folded: 'the customer of the reference',
-  phone: 'the phone number of the payer',
-}
+/** What of a payment each way goes by, as the names of causes begin. */
+const BY = {
+  loan_reference: 'reference',
+  account_number: 'reference',
+  loan_reference_folded: 'reference',
+  customer_reference: 'customer',
+  customer_reference_folded: 'customer',
+  phone: 'phone',
+} as const satisfies Readonly<Record<MatchReason, string>>
 
 /**
  * Chooses the loan that a payment is for: by the first step that finds exactly one. Where a step finds several, none is chosen.
@@ -87,10 +90,12 @@ export function chooseLoan(
     const [first, ...others] = [...new Set(found.map(({ loanId }) => loanId))]
     if (first === undefined) continue
     const { why, currency: lent } = found[0]!
-    if (others.length > 0) return { cause: `${WORDS[why]} fits ${others.length + 1} loans` }
-    if (lent !== currency) return { cause: `${WORDS[why]} fits a loan in ${lent}, and the payment is in ${currency}` }
+    if (others.length > 0) return { cause: causeText(`${BY[why]}_fits_several`, { count: others.length + 1 }) }
+    if (lent !== currency) return { cause: causeText(`${BY[why]}_in_other_currency`, { lent, paid: currency }) }
     return { loanId: first }
   }
-  const named = candidates.find(({ why }) => OF_CUSTOMER.has(why) && (why !== 'phone' || isByPhone))
-  return { cause: named ? `${WORDS[named.why]} fits a customer without an open loan` : 'no loan fits the reference' }
+  const isMeant = ({ why }: Candidate) => OF_CUSTOMER.has(why) && (why !== 'phone' || isByPhone)
+  const named = candidates.find(isMeant)
+  if (!named) return { cause: causeText('no_loan') }
+  return { cause: causeText(named.why === 'phone' ? 'phone_without_loan' : 'customer_without_loan') }
 }

@@ -7,7 +7,7 @@ import { BUCKET_WORDS, PAYMENT_STATUS_WORDS, PRESET_WORDS, STATE_WORDS } from '.
 import { statusWords, typeWords } from '../../words/pages.ts'
 import { TRAIL_ACTIONS, TRAIL_FIELDS, TRAIL_THINGS } from '../../words/trail.ts'
 import { type Language, nameIn, type Words } from '../../words/words.ts'
-import { type Desk, dayOf, type Fields, textOf, timeText } from '../desk.ts'
+import { causeIn, type Desk, dayOf, type Fields, textOf, timeText } from '../desk.ts'
 import { linkOf, money, page, table } from '../layout/page.ts'
 
 const ROWS = 100
@@ -250,6 +250,7 @@ function valueText(name: string, value: unknown, { state, within, writing }: Pla
   if (isWhole && (RATES.has(name) || (name === 'value' && 'base' in state))) return `${rateToNumber(BigInt(text))} %`
   const instant = INSTANTS.has(name) ? fromRfc3339(text) : undefined
   if (instant !== undefined) return timeText(instant, zone)
+  if (name === 'cause') return causeIn(language, text)
   if (name === 'name' && 'rules' in state) return nameIn(PRESET_WORDS, language, text)
   return nameIn(NAMED_WITHIN[within]?.[name] ?? NAMED[name] ?? {}, language, text)
 }

@@ -7,7 +7,7 @@ import { channelOf } from '../../services/payments/channelCache.ts'
 import { getPayment, type PaymentView } from '../../services/payments/payments.ts'
 import { MATCH_WORDS, MESSAGE_WORDS } from '../../words/payments.ts'
 import { nameIn } from '../../words/words.ts'
-import { type Desk, type Fields, idOf, sayName, textOf, timeText } from '../desk.ts'
+import { causeIn, type Desk, type Fields, idOf, sayName, textOf, timeText } from '../desk.ts'
 import { done, figures, money, page, table, tile, tiles } from '../layout/page.ts'
 import { trailTable } from './audit.ts'
 import { customerName, loanLink, payerText, statusText } from './payments.ts'
@@ -36,7 +36,7 @@ ${isReader && (await trail(desk, view))}`
 
 /** Builds the tiles of a payment: what it is, and where its money is. */
 export async function paymentTiles(desk: Desk, view: PaymentView): Promise<Html> {
-  const { deps, say, isReader } = desk
+  const { deps, say, language, isReader } = desk
   const { payment } = view
   const { zone } = deps.config
   const amount = (minor: bigint) => `${money(minor, payment.currency)} ${payment.currency}`
@@ -47,7 +47,7 @@ export async function paymentTiles(desk: Desk, view: PaymentView): Promise<Html>
     [say('suspense'), amount(inSuspense(payment))],
     [say('returned'), payment.returned === 0n ? '' : amount(payment.returned)],
     [say('takenBack'), payment.reversed === 0n ? '' : amount(payment.reversed)],
-    [say('cause'), payment.cause ?? ''],
+    [say('cause'), causeIn(language, payment.cause)],
     [say('channel'), (await channelOf(deps, payment)).name],
     [say('providerReceipt'), payment.receipt],
     [say('reference'), payment.reference ?? ''],

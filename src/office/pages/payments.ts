@@ -16,7 +16,7 @@ import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { PAYMENT_STATUS_WORDS } from '../../words/names.ts'
 import { MATCH_WORDS } from '../../words/payments.ts'
 import { nameIn } from '../../words/words.ts'
-import { type Desk, type Fields, textOf, wordOf } from '../desk.ts'
+import { causeIn, type Desk, type Fields, textOf, wordOf } from '../desk.ts'
 import { type Column, linkOf, money, page, table } from '../layout/page.ts'
 import { today } from './bookFiles.ts'
 
@@ -148,7 +148,7 @@ function rowOf(desk: Desk, view: PaymentView, { names, loans, isWaiting }: Shown
     money(payment.amount, payment.currency),
     money(inSuspense(payment), payment.currency),
     statusText(desk, payment),
-    payment.cause ?? '',
+    causeIn(desk.language, payment.cause),
     ...(isWaiting
       ? [candidates.map((one) => html`<div>${candidateText(desk, payment, one, loans.get(one.loanId))}</div>`)]
       : []),

@@ -14,6 +14,7 @@ import { inTransaction, type Transaction } from '../../db/postgres/transaction.t
 import { dateIn } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import { min } from '../../domain/money.ts'
+import { causeText } from '../../domain/payments/causes.ts'
 import { chooseLoan, phoneDigits, typedReference } from '../../domain/payments/matching.ts'
 import { decidedStatus, type Payment } from '../../domain/payments/payment.ts'
 import type { Caches, Writing } from '../deps.ts'
@@ -223,7 +224,7 @@ async function applyNext(deps: DecideDeps, organizationId: number): Promise<bool
     const payment = await lockPayment(transaction, organizationId, reversal.paymentId)
     invariant(payment, 'a payment that is locked')
     const author = service(organizationId)
-    const why = `reversed by the provider: ${reversal.receipt}`
+    const why = causeText('taken_back', { receipt: reversal.receipt })
     const taken = await unallocate(deps, transaction, payment, { author, note: why, cause: why })
     const { account } = await channelOf(deps, payment)
     const left = taken?.step.after ?? payment

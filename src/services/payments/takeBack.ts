@@ -3,6 +3,7 @@ import { mustWait, type PaymentActionRequest } from '../../domain/approvals/pend
 import { dateIn } from '../../domain/dates.ts'
 import { failedPrecondition } from '../../domain/errors.ts'
 import { currencyOf, type Decimal, toMinor } from '../../domain/money.ts'
+import { causeText } from '../../domain/payments/causes.ts'
 import { inSuspense, type Payment } from '../../domain/payments/payment.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import { limitOf, type Waits, type Wanted, waitForSecond } from '../approvals/waiting.ts'
@@ -100,7 +101,7 @@ const reversing =
     { note, only }: { readonly note: string | null; readonly only?: readonly bigint[] | undefined },
   ): TakingBack =>
   async (transaction, payment) => {
-    const cause = note ?? 'its allocation was reversed'
+    const cause = note ?? causeText('allocation_reversed')
     const taken = await unallocate(deps, transaction, payment, { author, note, only, cause })
     if (!taken || (only && taken.step.allocations.length < new Set(only).size))
       throw failedPrecondition(

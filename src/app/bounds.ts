@@ -14,6 +14,7 @@ import * as turns from '../api/limits/turns.ts'
 import { UNREAD_BOUNDS } from '../api/limits/unreadAnswers.ts'
 import { MOST_LINES } from '../domain/documents/documents.ts'
 import { READER_PLACES } from '../office/routes/metrics.ts'
+import { LONGEST_STATEMENT_FILE } from '../office/routes/reconciliations.ts'
 import { LONGEST_FORM, PAGE_PLACES } from '../office/server.ts'
 import { UNKNOWN_KEY_PLACES } from '../services/access/keyRing.ts'
 import { PASSWORD_PLACES } from '../services/access/passwords/passwords.ts'
@@ -141,6 +142,7 @@ export const BOUNDS: readonly Bound[] = [
   { what: 'a message of a payment provider', most: LONGEST_MESSAGE, unit: 'bytes', beyond: LARGE },
   { what: 'a statement PDF', most: STATEMENT_LIMITS.bytes, unit: 'bytes', beyond: LARGE },
   { what: 'a form of the office pages', most: LONGEST_FORM, unit: 'bytes', beyond: LARGE },
+  { what: 'a statement file there', most: LONGEST_STATEMENT_FILE, unit: 'bytes', beyond: LARGE },
   { what: 'the rest of a refused body, which is thrown away', most: DISCARDED_BYTES, unit: 'bytes', beyond: CLOSED },
   { what: 'bodies on their way, of an account', most: BODY_BYTES.caller, unit: 'bytes', beyond: AGAIN },
   { what: 'bodies on their way, of all', most: BODY_BYTES.all, unit: 'bytes', beyond: BUSY },

@@ -97,6 +97,8 @@ export type FaultRole =
   | 'allowFrom'
   | 'confirmAbove'
   | 'signingKey'
+  | 'opening'
+  | 'closing'
   | 'faults'
   | 'allocations'
   | `allocations[${number}]${string}`

@@ -12,6 +12,7 @@ import { enterOrganization } from '../services/testClock/testClocks.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
 import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
 import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
+import { reconciliationWords } from '../words/reconciliations.ts'
 import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
 
 /** All words of the office pages. */
@@ -24,6 +25,7 @@ const PAGE_WORDS = {
   ...statusWords,
   ...typeWords,
   ...paymentWords,
+  ...reconciliationWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>

@@ -19,6 +19,7 @@ import type { Recent } from './recent.ts'
 import { addActions } from './routes/actions.ts'
 import { addFiles } from './routes/files.ts'
 import { addMetrics, knowsHost, METRICS } from './routes/metrics.ts'
+import { addCompare } from './routes/reconciliations.ts'
 import { addSignIn, askToSignIn, requireOwnPage } from './routes/signIn.ts'
 import { addViews } from './routes/views.ts'
 
@@ -115,6 +116,7 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
   addViews(app, { recent, totals })
   addFiles(app)
   addActions(app, deps)
+  addCompare(app)
 
   app.setNotFoundHandler((request, reply) =>
     reply

@@ -151,5 +151,10 @@ export const doneWords = {
   doneAllocate: ['The payment is allocated.', 'Malipo yamegawiwa.'],
   doneReturn: ['The payment is noted as paid back.', 'Imeandikwa kuwa malipo yamerudishwa.'],
   doneReverseAllocations: ['The allocations are reversed.', 'Mgao umebatilishwa.'],
+  doneCompare: ['The statement is compared.', 'Taarifa imelinganishwa.'],
+  doneApply: [
+    'What was missing here is taken in, and the statement compared again.',
+    'Yasiyokuwepo hapa yameingizwa, na taarifa imelinganishwa tena.',
+  ],
   doneWithdraw: ['It is withdrawn.', 'Imeondolewa.'],
 } as const satisfies Words

@@ -1,3 +1,4 @@
+import { LINE_KIND_WORDS } from './reconciliations.ts'
 import type { Words } from './words.ts'
 
 // The words of the audit trail at the office. The Kiswahili has to be reviewed by a native speaker who works with loans.
@@ -69,6 +70,7 @@ export const TRAIL_ACTIONS = {
 
 /** What the trail keeps of a thing, by its names in the trail. */
 export const TRAIL_FIELDS = {
+  ...LINE_KIND_WORDS,
   account: ['account', 'akaunti'],
   accounts: ['accounts', 'akaunti'],
   activationDate: ['active from', 'hai tangu'],
@@ -79,7 +81,6 @@ export const TRAIL_FIELDS = {
   allocations: ['repayments', 'marejesho'],
   allowFrom: ['messages from', 'ujumbe kutoka'],
   amount: ['amount', 'kiasi'],
-  amount_differs: ['another amount', 'kiasi tofauti'],
   approvalAbove: ['a second ADMIN above', 'ADMIN wa pili kuanzia'],
   asOf: ['as of', 'hadi'],
   autoAllocate: ['allocates at once', 'hugawa mara moja'],
@@ -140,7 +141,6 @@ export const TRAIL_FIELDS = {
   lines: ['lines', 'mistari'],
   loanId: ['loan', 'mkopo'],
   logo: ['logo', 'nembo'],
-  matched: ['in both', 'ziko pande zote'],
   matchPhone: ['matches by phone', 'hulinganisha kwa simu'],
   signed: ['signatures checked', 'saini hukaguliwa'],
   materiality: ['small arrears', 'malimbikizo madogo'],
@@ -148,8 +148,6 @@ export const TRAIL_FIELDS = {
   maxTimes: ['at most so many times', 'mara zisizozidi'],
   messageId: ['message', 'ujumbe'],
   method: ['method', 'njia'],
-  missing_here: ['missing here', 'hazipo hapa'],
-  missing_there: ['not in the statement', 'hazipo kwenye taarifa'],
   mode: ['mode', 'hali'],
   month: ['month', 'mwezi'],
   moved: ['money moved', 'fedha zilizohamishwa'],
@@ -161,7 +159,6 @@ export const TRAIL_FIELDS = {
   officeName: ['name of the office', 'jina la ofisi'],
   on: ['on', 'tarehe'],
   opening: ['balance before', 'salio la awali'],
-  other: ['of no payment', 'si za malipo'],
   paidAt: ['paid on', 'yalilipwa tarehe'],
   paymentMethod: ['payment method', 'njia ya malipo'],
   penalty: ['late penalty', 'adhabu ya kuchelewa'],
@@ -198,8 +195,6 @@ export const TRAIL_FIELDS = {
   repayUnit: ['unit', 'kipimo'],
   retired: ['retired', 'imesitishwa'],
   returned: ['paid back', 'yaliyorudishwa'],
-  reversal: ['taken back', 'yaliyobatilishwa'],
-  reversal_missing: ['taken back, not known here', 'yaliyobatilishwa yasiyojulikana'],
   reversed: ['reversed', 'ilibatilishwa'],
   reversedAt: ['taken back on', 'yalibatilishwa tarehe'],
   reverses: ['takes back', 'hubatilisha'],

@@ -19,6 +19,8 @@ let loan: string
 let customer: string
 let idle: string
 let payment: string
+let channelId: string
+let reconciliation: string
 
 beforeAll(async () => {
   if (installed === undefined) return
@@ -35,9 +37,14 @@ beforeAll(async () => {
   })
   const operator = { token: service.tokens.operator }
   const channel = { name: HOSTILE, adapter: 'canonical' }
-  const channelId = (await service.post('/v1/payment-channels', { body: channel, ...operator })).body.id
+  channelId = (await service.post('/v1/payment-channels', { body: channel, ...operator })).body.id
   const paid = { channelId, receipt: 'RC-1', amount: 1_500, reference: `${HOSTILE} 2`, payerName: HOSTILE }
   payment = (await service.post('/v1/payments', { body: paid })).body.id
+  const day = new Date(service.clock.now()).toISOString()
+  const told = { receipt: HOSTILE, amount: 400, at: day, reference: HOSTILE }
+  const lines = [told, { ...told, receipt: 'RC-1', amount: 1_501 }, { ...told, receipt: 'fee', amount: -5 }]
+  const asked = { channelId, from: day.slice(0, 10), to: day.slice(0, 10), lines, opening: 0, closing: 1 }
+  reconciliation = (await service.post('/v1/reconciliations', { body: asked, ...operator })).body.id
   await keepJournal(service.deps)
   office = openOffice(service.deps)
   await office.monitor.listen({ host: '127.0.0.1', port: 0 })
@@ -59,6 +66,8 @@ const PATHS = () => [
   ...['/exports', '/book', `/loans/${loan}/do/waive`, `/loans/${loan}/do/charge`, `/customers/${customer}/do/close`],
   `/loans/${loan}/do/restructure`,
   ...['/payments', '/payments?status=all', `/payments/${payment}`, `/payments/${payment}?q=%3Cimg`, '/channels'],
+  ...['/reconciliations', '/reconciliations/new', `/reconciliations/${reconciliation}/do/apply`],
+  ...['', '?kind=all'].map((query) => `/reconciliations/${reconciliation}${query}`),
   ...[`/payments/${payment}/loans/${loan}/do/allocate`, `/payments/${payment}/do/return`],
 ]
 
@@ -234,6 +243,40 @@ describe('by keyboard alone, without script', () => {
     expect((await service.get(`/v1/payments/${payment}`)).body).toMatchObject({ allocated: 500, suspense: 1_000 })
   })
 
+  it('an ADMIN compares a statement that is chosen as a file, and takes in what is missing here', async () => {
+    const [day] = new Date(service.clock.now()).toISOString().split('T')
+    const content = `receipt,at,amount\nRC-2,${day} 12:00:00,"1,200.50"\n`
+    await open(
+      async (page) => {
+        await goTo(page, '/reconciliations')
+        await tabTo(page, 'Compare a statement')
+        await page.keyboard.press('Enter')
+        await page.waitForURL('**/reconciliations/new')
+        for (const name of ['from', 'to']) await page.locator(`input[name=${name}]`).fill(day!)
+        const file = { name: 'statement.csv', mimeType: 'text/csv', buffer: Buffer.from('nothing') }
+        await page.locator('input[name=statement]').setInputFiles(file)
+        await tabTo(page, 'Compare a statement')
+        await page.keyboard.press('Enter')
+        await page.getByRole('alert').getByText('must have a column receipt').waitFor()
+        expect(await page.locator('input[name=from]').inputValue()).toBe(day)
+        await page.locator('input[name=statement]').setInputFiles({ ...file, buffer: Buffer.from(content) })
+        await tabTo(page, 'Compare a statement')
+        await page.keyboard.press('Enter')
+        await page.waitForURL('**?done=doneCompare')
+        await tabTo(page, 'Take in what is missing here')
+        await page.keyboard.press('Enter')
+        await page.getByText('Payments that are taken in: 1, for 1,200.50 TZS.').waitFor()
+        await tabTo(page, 'Yes, do it')
+        await page.keyboard.press('Enter')
+        await page.waitForURL('**?done=doneApply')
+        expect(await page.getByRole('status').count()).toBe(1)
+      },
+      { javaScriptEnabled: false },
+    )
+    const { body } = await service.get('/v1/payments?receipt=RC-2', { token: service.tokens.operator })
+    expect(body.items).toMatchObject([{ channelId, amount: 1_200.5 }])
+  })
+
   it('an ADMIN gives a holiday, sees each due date before and after, and takes the restructure back', async () => {
     const { body: other } = await service.post('/v1/loans', {
       body: { customerId: 'held', productId: 3, principal: 60_000 },
@@ -279,7 +322,7 @@ describe('by keyboard alone, without script', () => {
   it('every link, field and button can be reached, and shows the focus', async () => {
     await keepJournal(service.deps)
     await open(async (page) => {
-      const forms = [`/loans/${loan}/do/waive`, '/audit']
+      const forms = [`/loans/${loan}/do/waive`, '/audit', '/reconciliations/new']
       for (const path of ['/', `/loans/${loan}`, ...forms]) {
         await goTo(page, path)
         const all = await page.locator(CONTROLS).count()
@@ -308,7 +351,8 @@ describe('what a client sent', () => {
   it('is shown as text on every page, and runs nothing', async () => {
     await open(async (page) => {
       const pages = ['/customers', `/customers/${customer}`, `/loans/${loan}`, '/search?q=%3Cimg']
-      for (const path of [...pages, '/payments', `/payments/${payment}`, '/channels']) {
+      const compared = ['/reconciliations', `/reconciliations/${reconciliation}`, '/reconciliations/new']
+      for (const path of [...pages, '/payments', `/payments/${payment}`, '/channels', ...compared]) {
         await goTo(page, path)
         expect([path, await page.locator('main img').count()]).toEqual([path, 0])
         const text = (await page.locator('main').textContent()) ?? ''

@@ -123,7 +123,10 @@ export const layers: readonly Layer[] = [
       /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|html|request))\.ts$/,
       packageOfApi,
     ],
-    also: [[/\/server\.ts$/, /^src\/(db\/postgres\/errors|app\/trust)\.ts$/]],
+    also: [
+      [/\/server\.ts$/, /^src\/(db\/postgres\/errors|app\/trust)\.ts$/],
+      [/\/routes\/reconciliations\.ts$/, /^src\/api\/body\/upload\.ts$/],
+    ],
     types: [...wiring, /^src\/observability\/metrics\.ts$/],
     instead: 'a page calls services: put a query into src/db and an operation into src/services',
   },

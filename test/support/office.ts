@@ -18,6 +18,12 @@ export interface Seen {
   readonly text: string
 }
 
+/** A file of a form: the name of its field, and its content. */
+export interface SentFile {
+  readonly field: string
+  readonly content: string | Uint8Array<ArrayBuffer>
+}
+
 /** The office pages of a service under test, and the people who have signed in. */
 export interface Office {
   readonly monitor: FastifyInstance
@@ -27,6 +33,8 @@ export interface Office {
   look(url: string, person?: Person): Promise<Seen>
   /** Sends the form of a page: with its hidden fields, and the given ones. */
   send(url: string, fields: Readonly<Record<string, string>>, person?: Person): Promise<Seen>
+  /** Sends the form of a page with a file, as a browser does. */
+  sendFile(url: string, fields: Readonly<Record<string, string>>, file: SentFile, person?: Person): Promise<Seen>
   /** Sends fields as they are, with a cookie. */
   post(url: string, fields: Readonly<Record<string, string>>, cookie: string): Promise<Seen>
 }
@@ -87,6 +95,20 @@ export function openOffice(deps: MonitorDeps['deps'], options: OfficeOptions = {
       const page = await look(url, person)
       const form = formOf(page.text, url)
       return post(url, { ...form, ...fields }, await cookieOf(person))
+    },
+    async sendFile(url, fields, { field, content }, person = DEMO_OPERATOR) {
+      const { [field]: _, ...form } = formOf((await look(url, person)).text, url)
+      const data = new FormData()
+      for (const [name, value] of Object.entries({ ...form, ...fields })) data.append(name, value)
+      data.append(field, new Blob([content]), 'statement.csv')
+      const sent = new Response(data)
+      const answer = await monitor.inject({
+        method: 'POST',
+        url,
+        headers: { cookie: await cookieOf(person), 'content-type': sent.headers.get('content-type')! },
+        payload: Buffer.from(await sent.arrayBuffer()),
+      })
+      return toSeen(answer)
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { ComparedLine, ComparedPayment, LineKind } from '../../domain/payments/reconciliation.ts'
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Transaction } from '../postgres/transaction.ts'
@@ -180,6 +181,28 @@ export async function findReconciliations(
   return { items: rows, total, next: cursorAt(RECONCILIATION_ORDER, rows.at(-1)?.id) }
 }
 
+/** The order of the list that begins with the newest comparison. */
+export const NEWEST_RECONCILIATIONS = 'newest-reconciliations'
+
+const newest = statement<{ organizationId: number; channelId: number | null; below: bigint; rows: number }>(
+  'newest-reconciliations',
+  (
+    p,
+  ) => `SELECT ${COLUMNS} FROM reconciliation r WHERE r.organization_id = ${p('organizationId')} AND r.id < ${p('below')}
+    AND (${p('channelId')}::int IS NULL OR r.channel_id = ${p('channelId')}) ORDER BY r.id DESC LIMIT ${p('rows')}`,
+)
+
+/** Finds the newest comparisons, or those before a place in that order. */
+export async function findNewest(
+  { pool }: Pick<Db, 'pool'>,
+  of: { readonly organizationId: number; readonly channelId: number | null },
+  position: Position,
+): Promise<Found<Reconciliation>> {
+  const below = 'page' in position ? LARGEST_INT64 : (position.cursor?.floor ?? LARGEST_INT64)
+  const { rows } = await pool.query<Reconciliation>(newest({ ...of, below, rows: position.rows }))
+  return { items: rows, next: cursorAt(NEWEST_RECONCILIATIONS, rows.at(-1)?.id) }
+}
+
 const LINE: ColumnTypes = {
   line: 'int',
   kind: 'text',
@@ -252,6 +275,27 @@ export async function readLines(
   { kinds, above, rows }: { readonly kinds: readonly LineKind[] | null; readonly above: bigint; readonly rows: number },
 ): Promise<StoredLine[]> {
   return (await pool.query<StoredLine>(lines({ organizationId, id, kinds, above, rows }))).rows
+}
+
+const amountsHere = statement<{ organizationId: number; id: bigint; channelId: number; lines: string }>(
+  'amounts-here',
+  (p) => `
+  SELECT l.line, coalesce(p.amount, -v.amount) AS amount FROM reconciliation_line l
+  LEFT JOIN payment p ON p.organization_id = l.organization_id AND p.id = l.payment_id AND l.amount > 0
+  LEFT JOIN payment_reversal v ON v.organization_id = l.organization_id AND v.channel_id = ${p('channelId')}
+    AND v.receipt = l.receipt AND l.kind = 'reversal'
+  WHERE l.organization_id = ${p('organizationId')} AND l.reconciliation_id = ${p('id')} AND l.line = ANY (${p('lines')}::int[])`,
+)
+
+/** Reads what the payments and the known reversals of lines came to, by the places of the lines; null where there is none. */
+export async function readAmountsHere(
+  { pool }: Queries,
+  { organizationId, id, channelId }: Pick<Reconciliation, 'organizationId' | 'id' | 'channelId'>,
+  places: readonly number[],
+): Promise<ReadonlyMap<number, bigint | null>> {
+  const asked = { organizationId, id, channelId, lines: arrayOf(places.map(String)) }
+  const { rows } = await pool.query<{ line: number; amount: bigint | null }>(amountsHere(asked))
+  return new Map(rows.map(({ line, amount }) => [line, amount]))
 }
 
 /** A channel, and receipts of it. */

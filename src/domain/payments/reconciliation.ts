@@ -13,6 +13,14 @@ export const LINE_KINDS = [
 
 export type LineKind = (typeof LINE_KINDS)[number]
 
+/** The kinds of which a statement that is balanced has no line. */
+export const DIFFERENCE_KINDS = [
+  'missing_here',
+  'missing_there',
+  'amount_differs',
+  'reversal_missing',
+] as const satisfies readonly LineKind[]
+
 /** A line of a provider's statement: an amount that moved on the channel, minor units. */
 export interface StatementLine {
   readonly receipt: string
@@ -106,7 +114,7 @@ export function compareStatement({ lines, opening, closing }: Statement, ground:
   const { missing_here, missing_there, reversal_missing } = figures
   const moved = lines.reduce((sum, { amount }) => sum + amount, 0n)
   const isSum = opening === null || closing === null || opening + moved === closing
-  const isSame = [missing_here, missing_there, reversal_missing, figures.amount_differs].every((one) => one.lines === 0)
+  const isSame = DIFFERENCE_KINDS.every((kind) => figures[kind].lines === 0)
   return {
     lines: all,
     figures,

@@ -12,6 +12,7 @@ const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'read
   ['/portfolio-at-risk', 'portfolioAtRisk', 'readers'],
   ['/payments', 'paymentsToMatch', 'all'],
   ['/channels', 'channels', 'readers'],
+  ['/reconciliations', 'reconciliations', 'readers'],
   ['/pending', 'pending', 'readers'],
   ['/products', 'products', 'all'],
   ['/documents', 'verify', 'all'],

@@ -99,6 +99,7 @@ const PATHS: Readonly<Record<string, string>> = {
   delinquency: 'loans',
   customer: 'customers',
   payment: 'payments',
+  reconciliation: 'reconciliations',
 }
 
 function rowOf({ deps, say, language }: Desk, entry: AuditEntry, { emails, currencyOf }: Written) {
@@ -157,6 +158,9 @@ const AMOUNTS = new Set([
   'allocated',
   'returned',
   'reversed',
+  'difference',
+  'opening',
+  'closing',
 ])
 const RATES = new Set([
   'ratePerPeriod',

@@ -43,10 +43,11 @@ const columns = ({ say }: Desk): Column[] => [
   [say('lastMessage')],
   [say('lastPaymentIn')],
   [say('silentSince')],
+  [say('reconciliations')],
 ]
 
 const rowOf =
-  ({ deps, caller, language }: Desk) =>
+  ({ deps, caller, say, language }: Desk) =>
   ({ channel, todayCount, todayAmount, waitingCount, suspense, lastMessageAt, lastPaymentAt }: ChannelNow) => {
     const { id, name, currency } = channel
     const at = (instant: number | null) => (instant === null ? '' : timeText(instant, deps.config.zone))
@@ -70,5 +71,6 @@ const rowOf =
       at(lastMessageAt),
       at(lastPaymentAt),
       shortest ? `${at(shortest.since)} (${ago(shortest.since, shortest.now)})` : '',
+      html`<a href="${linkOf('/reconciliations', { channel: String(id) })}">${say('reconciliations')}</a>`,
     ]
   }

@@ -81,25 +81,38 @@ async function list(
   { status, channel, receipt }: Asked,
   range: Parameters<typeof listWaiting>[3],
 ): Promise<List> {
-  // A number that no channel can have finds nothing.
-  const id = channel === undefined ? undefined : (readId(channel) ?? 0n)
-  const channelId = id === undefined ? undefined : Number(id > LARGEST_INT32 ? 0n : id)
+  const channelId = channelIdOf(channel)
   if (status === 'waiting') return listWaiting(deps, caller, { channelId }, range)
   const statuses = status === 'all' ? undefined : [status]
   return { ...(await listPayments(deps, caller, { channelId, receipt, statuses }, range)), loans: new Map() }
 }
 
-async function form({ deps, caller, say, language }: Desk, { status, channel, receipt }: Asked): Promise<Html> {
+/** Returns the number of a channel that a query names; one that no channel can have finds nothing. */
+export function channelIdOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const id = readId(text) ?? 0n
+  return Number(id > LARGEST_INT32 ? 0n : id)
+}
+
+const option = (value: string, text: string, chosen: string | undefined) =>
+  html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`
+
+/** Builds the choice of a channel. @param all the word for no channel in particular; left out: one has to be chosen */
+export async function channelChoice({ deps, caller, say }: Desk, chosen = '', all?: string): Promise<Html> {
   const { items } = await listChannels(deps, caller, { rows: MOST_CHANNELS })
-  const option = (value: string, text: string, chosen: string) =>
-    html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`
+  const options = items.map(({ id, name }) => option(String(id), name, chosen))
+  return html`<label>${say('channel')} <select name="channel">${all !== undefined && html`<option value="">${all}</option>`}${options}</select></label>`
+}
+
+async function form(desk: Desk, { status, channel, receipt }: Asked): Promise<Html> {
+  const { say, language } = desk
   const named = (one: Asked['status']) => {
     if (one === 'waiting') return say('statusWaiting')
     return one === 'all' ? say('all') : nameIn(PAYMENT_STATUS_WORDS, language, one)
   }
   return html`<form action="/payments">
 <label>${say('status')} <select name="status">${SHOWN.map((one) => option(one, named(one), status))}</select></label>
-<label>${say('channel')} <select name="channel"><option value="">${say('all')}</option>${items.map(({ id, name }) => option(String(id), name, channel ?? ''))}</select></label>
+${await channelChoice(desk, channel, say('all'))}
 <label>${say('providerReceipt')} <input name="receipt" maxlength="${LONGEST_RECEIPT}" size="14" value="${receipt ?? ''}"></label>
 <button>${say('show')}</button></form>`
 }

@@ -23,6 +23,7 @@ import { RESTRUCTURE, REVERSE_RESTRUCTURE } from '../loan/restructures.ts'
 import { approvalStep, previewTable, rejectAllStep } from './approvals.ts'
 import { type Step, takeStep } from './flow.ts'
 import { allocateStep, returnStep, reverseStep } from './payments.ts'
+import { applyStep } from './reconciliations.ts'
 
 type Params = Readonly<Record<'id' | 'loanId' | 'transactionId' | 'action', string>>
 type Request = FastifyRequest<{ Params: Params }>
@@ -56,6 +57,7 @@ export function addActions(app: FastifyInstance, deps: Core): void {
   add('/payments/:id/repayments/:transactionId/do/reverse', (request) =>
     reverseStep(request, idOf(request.params.transactionId, 'transaction')),
   )
+  add('/reconciliations/:id/do/apply', applyStep)
   add('/pending/:id/do/:action', approvalStep)
   add('/pending/asked-by/:id/do/reject', (request) => rejectAllStep(request, 'asker'))
   add('/pending/of-loan/:id/do/reject', (request) => rejectAllStep(request, 'loan'))

@@ -9,6 +9,7 @@ import { arrearsFile, portfolioTimeFile } from '../pages/arrears.ts'
 import { auditFile, bookFile } from '../pages/bookFiles.ts'
 import { receiptFile, statementFile } from '../pages/documents.ts'
 import { suspenseFile } from '../pages/payments.ts'
+import { linesFile } from '../pages/reconciliation.ts'
 
 const CSV = 'text/csv; charset=utf-8'
 const TEXT = 'text/plain; charset=utf-8'
@@ -80,6 +81,9 @@ export function addFiles(app: FastifyInstance): void {
   )
   app.get('/payments-in-suspense.csv', ownPlace, (request: Request, reply) =>
     sendToReader(request, reply, () => suspenseFile(request.desk)),
+  )
+  app.get('/reconciliations/:id/lines.csv', ownPlace, (request: Request, reply) =>
+    sendToReader(request, reply, () => linesFile(request.desk, request.params.id, request.query)),
   )
   for (const kind of ['customers', 'loans', 'transactions', 'payments'] as const)
     app.get(`/${kind}.csv`, ownPlace, (request: Request, reply) =>

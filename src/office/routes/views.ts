@@ -13,6 +13,8 @@ import { paymentPage } from '../pages/payment.ts'
 import { paymentsPage } from '../pages/payments.ts'
 import { pendingPage } from '../pages/pending.ts'
 import { productsPage } from '../pages/products.ts'
+import { reconciliationPage } from '../pages/reconciliation.ts'
+import { reconciliationsPage } from '../pages/reconciliations.ts'
 import { endpointPage, webhooksPage } from '../pages/webhooks.ts'
 
 /** A page: the person who looks, the query, and the id in the path; an empty text where the path has none. */
@@ -27,6 +29,8 @@ const VIEWS: Readonly<Record<string, View>> = {
   '/payments': paymentsPage,
   '/payments/:id': (desk, query, id) => paymentPage(desk, id, query),
   '/channels': channelsPage,
+  '/reconciliations': reconciliationsPage,
+  '/reconciliations/:id': (desk, query, id) => reconciliationPage(desk, id, query),
   '/pending': pendingPage,
   '/products': productsPage,
   '/journal': journalPage,

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { currencyOf, type Decimal, minorToText, parseDecimal } from '../../domain/money.ts'
 import { inSuspense, PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payments/payment.ts'
-import { LINE_KINDS } from '../../domain/payments/reconciliation.ts'
+import { DIFFERENCE_KINDS, LINE_KINDS } from '../../domain/payments/reconciliation.ts'
 import { STATEMENT_LAYOUTS, type StatementLayout } from '../../domain/payments/statementLayouts.ts'
 import { type Channel, getChannel, listChannels } from '../../services/payments/channels.ts'
 import { listPayments, type PaymentView } from '../../services/payments/payments.ts'
@@ -21,8 +21,6 @@ import { withProgress } from '../terminal/terminalIo.ts'
 
 const MOST_CHANNELS = 500
 const MOST_ROWS = 500
-/** The kinds of lines that somebody has to look at. */
-const DIFFERENCES = LINE_KINDS.filter((kind) => !['matched', 'reversal', 'other'].includes(kind))
 
 export function paymentCommands(program: Command, shell: Shell): void {
   const payments = program
@@ -213,7 +211,7 @@ async function printRun({ deps, printer, by }: Task, run: Reconciliation, rows: 
       return [kind, { lines, amount: money(BigInt(amount)) }] as const
     }),
   )
-  const { items } = await listLines(deps, caller, run.id, { kinds: DIFFERENCES, range: { rows } })
+  const { items } = await listLines(deps, caller, run.id, { kinds: DIFFERENCE_KINDS, range: { rows } })
   const differences = items.map((line) => lineView(line, { money, zone }))
   const { id, channelId, fromDate: from, toDate: to, balanced } = run
   const days = from === to ? from : `${from} to ${to}`
@@ -237,7 +235,7 @@ async function printRun({ deps, printer, by }: Task, run: Reconciliation, rows: 
       ['reference', (one) => one.reference],
       ['payment', (one) => one.paymentId],
     ])
-  const found = DIFFERENCES.reduce((sum, kind) => sum + run.figures[kind].lines, 0)
+  const found = DIFFERENCE_KINDS.reduce((sum, kind) => sum + run.figures[kind].lines, 0)
   if (found > differences.length) printer.note(`There are ${found} differences; these are the first.`)
   printer.note(
     balanced

@@ -3,9 +3,11 @@ import type { Author } from '../../../db/audit/trail.ts'
 import type { Channel } from '../../../db/payments/channels.ts'
 import { insertPayments, lockPayment, type PaymentSteps, savePayments } from '../../../db/payments/payments.ts'
 import {
+  findNewest,
   findReconciliations,
   lockAwaiting,
   lockReconciliation,
+  NEWEST_RECONCILIATIONS,
   RECONCILIATION_ORDER,
   type Reconciliation,
   readLines,
@@ -23,7 +25,7 @@ import { inTransaction, type Transaction } from '../../../db/postgres/transactio
 import { cursorAt, encodeCursor } from '../../../db/queries/cursor.ts'
 import { reserveIds } from '../../../db/queries/idBlocks.ts'
 import { dayAfter, type Instant, type LocalDate, startOfDay } from '../../../domain/dates.ts'
-import { invalidArgument, notFound } from '../../../domain/errors.ts'
+import { type FaultRole, invalidArgument, notFound } from '../../../domain/errors.ts'
 import { currencyOf, type Decimal, toMinor } from '../../../domain/money.ts'
 import {
   type ComparedLine,
@@ -91,17 +93,15 @@ export async function reconcile(deps: DecideDeps, caller: Caller, request: State
   requireAdmin(caller)
   const { from, to, onProgress } = request
   const channel = await getChannel(deps, caller, request.channelId)
-  if (from > to) throw invalidArgument('to', 'must not be before from')
+  if (from > to) throw invalidArgument('to', (nameOf) => `must not be before ${nameOf('from')}`)
   if (startOfDay(to, 'UTC') - startOfDay(from, 'UTC') >= MOST_DAYS * 86_400_000)
-    throw invalidArgument('to', `must be less than ${MOST_DAYS} days after from`)
+    throw invalidArgument('to', (nameOf) => `must be less than ${MOST_DAYS} days after ${nameOf('from')}`)
   const { layout, read } = statementOf(request, channel)
-  const minor = (amount: Decimal | undefined, said: bigint | null) =>
-    amount === undefined ? said : signedMinor(amount, channel)
-  const statement = {
-    ...read,
-    opening: minor(request.opening, read.opening),
-    closing: minor(request.closing, read.closing),
+  const balance = (role: 'opening' | 'closing') => {
+    const told = request[role]
+    return told === undefined ? read[role] : signedMinor(told, channel, role)
   }
+  const statement = { ...read, opening: balance('opening'), closing: balance('closing') }
   const digest = digestOf(statement, { from, to })
   const run = await abortedWhereKeyTaken(
     inTransaction(deps.db, (transaction) =>
@@ -112,11 +112,9 @@ export async function reconcile(deps: DecideDeps, caller: Caller, request: State
 }
 
 /** Returns an amount with its sign in minor units. @throws LendingError `invalid_argument` */
-function signedMinor({ units, scale }: Decimal, { currency }: Pick<Channel, 'currency'>): bigint {
+function signedMinor({ units, scale }: Decimal, { currency }: Pick<Channel, 'currency'>, role: FaultRole): bigint {
   const isOut = units < 0n
-  const minor = toMinor({ units: isOut ? -units : units, scale }, currencyOf(currency), 'paymentAmount', {
-    zeroAllowed: true,
-  })
+  const minor = toMinor({ units: isOut ? -units : units, scale }, currencyOf(currency), role, { zeroAllowed: true })
   return isOut ? -minor : minor
 }
 
@@ -129,7 +127,7 @@ function statementOf({ layout = 'plain', statement, lines }: StatementRequest, c
     return { layout, read: readStatement(bytes, layout, channel) }
   }
   const told = (lines ?? []).map(({ receipt, at, amount, reference = null, reverses = null }) => {
-    const minor = signedMinor(amount, channel)
+    const minor = signedMinor(amount, channel, 'paymentAmount')
     // A payment that came in names no other.
     return { receipt, at, amount: minor, reference, reverses: minor < 0n ? reverses : null }
   })
@@ -255,8 +253,23 @@ export async function listReconciliations(
   return rangedOf(await findReconciliations(db, of, positionOf(range, { arrival: RECONCILIATION_ORDER })))
 }
 
+/**
+ * Returns the newest comparisons of the organization, or those before a cursor.
+ * @throws LendingError `permission_denied`, `invalid_argument`
+ */
+export async function listNewestReconciliations(
+  { db }: Pick<DecideDeps, 'db'>,
+  caller: Caller,
+  channelId: number | null,
+  range: Omit<Range, 'page'>,
+): Promise<Ranged<Reconciliation>> {
+  requireReader(caller)
+  const of = { organizationId: caller.organizationId, channelId }
+  return rangedOf(await findNewest(db, of, positionOf(range, { arrival: NEWEST_RECONCILIATIONS })))
+}
+
 /** Lines of a comparison that are asked for: those after a cursor. */
-interface LinesRequest {
+export interface LinesRequest {
   readonly kinds?: readonly LineKind[] | undefined
   readonly range: Omit<Range, 'page'>
 }

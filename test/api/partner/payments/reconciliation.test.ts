@@ -110,6 +110,11 @@ describe('a statement that is compared with the payments of its channel', () => 
     expect(again.body).toMatchObject({ matched: { lines: 2 }, difference: 200 })
   })
 
+  it.each(['opening', 'closing'])('a balance of too many decimals is refused by its name: %s', async (name) => {
+    const { status, body } = await compare(await makeChannel(), { lines: [line('r', 1)], [name]: 1.001 })
+    expect([status, body]).toMatchObject([400, { details: [{ field: name }] }])
+  })
+
   it('is one reconciliation, however often the same statement comes, as it is then', async () => {
     const channelId = await makeChannel()
     const lines = [line('late', 50)]

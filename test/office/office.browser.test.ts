@@ -247,7 +247,7 @@ describe('by keyboard alone, without script', () => {
     const [day] = new Date(service.clock.now()).toISOString().split('T')
     const content = `receipt,at,amount\nRC-2,${day} 12:00:00,"1,200.50"\n`
     await open(
-      async (page) => {
+      async (page, complaints) => {
         await goTo(page, '/reconciliations')
         await tabTo(page, 'Compare a statement')
         await page.keyboard.press('Enter')
@@ -258,6 +258,8 @@ describe('by keyboard alone, without script', () => {
         await tabTo(page, 'Compare a statement')
         await page.keyboard.press('Enter')
         await page.getByRole('alert').getByText('must have a column receipt').waitFor()
+        // The browser notes the refusal.
+        expect(complaints.splice(0)).toEqual([expect.stringContaining('400 (Bad Request)')])
         expect(await page.locator('input[name=from]').inputValue()).toBe(day)
         await page.locator('input[name=statement]').setInputFiles({ ...file, buffer: Buffer.from(content) })
         await tabTo(page, 'Compare a statement')

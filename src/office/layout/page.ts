@@ -100,6 +100,7 @@ legend { font-weight: 600; padding: 0 4px }
 form.inline { display: inline; margin: 0 }
 .fields { display: grid; gap: 12px; max-width: 420px }
 .fields label { display: grid; gap: 4px }
+.fields, .fields label { grid-template-columns: minmax(0, 1fr) }
 .fields button, .question button { justify-self: start; background: var(--first); border-color: var(--first); color: var(--paper); padding: 6px 16px }
 .question { padding: 12px 16px; border: 1px solid var(--rule); border-radius: 8px; margin-top: 16px }
 .question p { margin: 0 0 8px }
@@ -108,7 +109,7 @@ form.inline { display: inline; margin: 0 }
 td { unicode-bidi: isolate; white-space: nowrap }
 .words { white-space: normal; overflow-wrap: anywhere; min-width: 160px }
 input, select, button { font: inherit; padding: 4px 10px; border: 1px solid var(--rule); border-radius: 6px; background: var(--raised); color: var(--ink) }
-select { max-width: 100% }
+select, input { max-width: 100% }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 16px 0 0; padding: 0 }
 .tiles div { background: var(--raised); border-radius: 8px; padding: 12px 16px }
 .tiles dt { color: var(--soft); font-size: 13px }

@@ -28,10 +28,7 @@ export const reconciliationWords = {
   ],
   differences: ['Differences', 'Zinazotofautiana'],
   noDifference: ['No line differs.', 'Hakuna mstari unaotofautiana.'],
-  restOfLines: [
-    'Lines that differ in nothing, besides those in both',
-    'Mistari isiyotofautiana, mbali na iliyo pande zote',
-  ],
+  restOfLines: ['Other lines', 'Mistari mingine'],
   allLines: ['All lines', 'Mistari yote'],
   noLine: ['There is no such line.', 'Hakuna mstari wa aina hii.'],
   amountThere: ['In the statement', 'Kwenye taarifa'],

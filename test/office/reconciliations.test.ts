@@ -125,12 +125,10 @@ describe('one reconciliation', () => {
       ['back', 'taken back, not known here', at, '-7.00', '', '', 'both', ''],
       ['here', 'not in the statement', at, '', '300.00', escaped, '', here],
     ])
-    expect(rowsOf(text, 'Lines that differ in nothing, besides those in both')).toEqual([
-      ['charge', 'of no payment', at, '-15.00', '', '', '', ''],
-    ])
+    expect(rowsOf(text, 'Other lines')).toEqual([['charge', 'of no payment', at, '-15.00', '', '', '', '']])
     expect(text).toContain(`<a href="/payments/${other}">`)
     expect(text).toContain(`<a href="${path()}?kind=matched">in both</a>`)
-    expect(text.indexOf('<caption>Differences')).toBeLessThan(text.indexOf('<caption>Lines that differ in nothing'))
+    expect(text.indexOf('<caption>Differences')).toBeLessThan(text.indexOf('<caption>Other lines'))
   })
 
   it('has the lines in both on a page of their own, and those of any kind', async () => {

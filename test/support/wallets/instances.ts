@@ -13,7 +13,7 @@ export class Instances {
 
   static async start(settings: Record<string, string>, count: number): Promise<Instances> {
     const instances = new Instances(settings)
-    for (let index = 0; index < count; index++) instances.#running.push(await startProcess(settings))
+    instances.#running.push(...(await Promise.all(Array.from({ length: count }, () => startProcess(settings)))))
     return instances
   }
 
@@ -36,7 +36,8 @@ export class Instances {
   async outage(meanwhile: () => Promise<void>): Promise<void> {
     await Promise.all(this.#running.map((_, index) => this.#kill(index)))
     await meanwhile()
-    for (const index of this.#running.keys()) this.#running[index] = await startProcess(this.#settings)
+    const started = await Promise.all(this.#running.map(() => startProcess(this.#settings)))
+    for (const [index, one] of started.entries()) this.#running[index] = one
   }
 
   async #kill(index: number): Promise<void> {

@@ -1,3 +1,4 @@
+import type { MessagesBeside } from './messages.ts'
 import { figure, type Line } from './report.ts'
 import type { Scenario, Target } from './scenarios.ts'
 
@@ -6,6 +7,7 @@ export interface Shown {
   readonly lines: readonly Line[]
   /** p99 at half of the highest rate at 64 connections, milliseconds. */
   readonly pacedP99: number | undefined
+  readonly messages: MessagesBeside | undefined
   /** Resident bytes of the service at the end. */
   readonly resident: number
 }
@@ -13,7 +15,7 @@ export interface Shown {
 const MEBIBYTE = 1024 * 1024
 
 /** The bars that the money path has to clear, with what this run measured; those that it did not measure are left out. */
-export function bars({ lines, pacedP99, resident }: Shown): string[] {
+export function bars({ lines, pacedP99, messages, resident }: Shown): string[] {
   const line = (scenario: Scenario, connections: number, target: Target = 'ours') =>
     lines.find((one) => one.scenario === scenario && one.connections === connections && one.target === target)
   const atLeast = (what: string, least: number, value: number | undefined) =>
@@ -31,6 +33,9 @@ export function bars({ lines, pacedP99, resident }: Shown): string[] {
     ...atLeast('loan creation at 64, of the floor', 1.5, line('creation', 64)?.toFloor),
     ...atLeast('single read at 64, of the floor', 1.4, line('read', 64)?.toFloor),
     ...atMost('p99 at half of the highest rate', 20, pacedP99, ' ms'),
+    ...atMost('p99 of messages', 1_000, messages?.p99, ' ms'),
+    ...atMost('messages decided after their end', 10, messages?.decidedSeconds, ' s'),
+    ...atMost('p99 beside messages, of that alone', 2, messages && messages.beside / messages.alone, '×'),
     ...atMost('resident memory of the service', 250, resident > 0 ? resident / MEBIBYTE : undefined, ' MiB'),
   ]
 }

@@ -45,8 +45,9 @@ async function carryOut(client: pg.Client, caller: byHand.Caller, ask: Ask): Pro
     case 'scorecard':
       await byHand.scorecard(client, caller, ask.customer)
       break
+    case 'message':
     case 'token':
-      throw new Error('issuing a token is no statement')
+      throw new Error(`${ask.kind} is no statement`)
   }
 }
 

@@ -6,6 +6,7 @@ import { readConfig } from '../src/app/config.ts'
 import { openService } from '../src/app/service.ts'
 import { bars } from './bars.ts'
 import { type Checked, checkBooks } from './checkBooks.ts'
+import { messagesBeside } from './messages.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { checkOwnBook, makeOwnBook } from './ownBook.ts'
 import { residentBytes, treeOf } from './processes.ts'
@@ -19,6 +20,10 @@ import { SECRET } from './startService.ts'
 
 /** What the service makes of its own for `book check`. */
 const OWN = { loans: 1_000, repayments: 10_000 }
+
+/** Seconds for which a provider sends at full speed. */
+const MESSAGES = 60
+const QUICK_MESSAGES = 2
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -69,6 +74,14 @@ async function run(options: Options): Promise<boolean> {
   const lines = linesOf(rows)
   if (!soaked) say(`\n${table(lines, await earlierLines(options.against))}\n\n${priceTable(lines)}\n`)
   const paced = await pace(runner, lines, options)
+  const messages = lines.some(({ scenario }) => scenario === 'messages')
+    ? await messagesBeside(
+        runner,
+        stack,
+        { rate: options.messages, seconds: options.quick ? QUICK_MESSAGES : MESSAGES },
+        say,
+      )
+    : undefined
   const resident = residentBytes(stack.ours.service.pid)
   say(
     `memory of the service: ${mebibytes(atStart.now)} MiB at its start, ${mebibytes(resident.now)} MiB now, ` +
@@ -76,7 +89,7 @@ async function run(options: Options): Promise<boolean> {
   )
   // The bar is of one process.
   const ofOne = (options.processes ?? 1) === 1 ? resident.now : 0
-  for (const bar of soaked ? [] : bars({ lines, pacedP99: paced?.p99, resident: ofOne })) say(bar)
+  for (const bar of soaked ? [] : bars({ lines, pacedP99: paced?.p99, messages, resident: ofOne })) say(bar)
 
   const right = await verdict(runner, stack)
   const size = { loans: options.loans, transactions: options.transactions }
@@ -86,6 +99,7 @@ async function run(options: Options): Promise<boolean> {
     durability: stack.ours.durability,
     lines,
     paced,
+    messages,
     soaked,
     resident,
     rows,

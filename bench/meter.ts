@@ -8,6 +8,8 @@ export interface Behind {
   /** Changes that are not sealed, and those that are not in the journal; counting ends after 200,000. */
   readonly unsealed: number
   readonly unposted: number
+  /** Messages of providers and payments on which nothing is decided; counting ends alike. */
+  readonly undecided: number
   /** The age of the oldest of them, in seconds. */
   readonly seconds: number
 }
@@ -51,15 +53,21 @@ export async function createMeter({ databaseUrl, postgresPid, book }: Side): Pro
   const client = new pg.Client(databaseUrl)
   client.on('error', () => undefined)
   await client.connect()
-  const { rows: tables } = await client.query<{ seal: boolean; journal: boolean }>(
-    `SELECT to_regclass('event_chain') IS NOT NULL AS seal, to_regclass('journal') IS NOT NULL AS journal`,
+  const { rows: tables } = await client.query<{ seal: boolean; journal: boolean; inbox: boolean }>(
+    `SELECT to_regclass('event_chain') IS NOT NULL AS seal, to_regclass('journal') IS NOT NULL AS journal,
+       to_regclass('payment_inbox') IS NOT NULL AS inbox`,
   )
   const has = tables[0]!
   const after = (table: string) => `(SELECT count(*)::int AS count, min(at) AS oldest FROM (SELECT at FROM audit_entry
       WHERE organization_id = ${book.organizationId} AND id > coalesce((SELECT change_id FROM ${table} WHERE organization_id = ${book.organizationId}), 0)
       ORDER BY id LIMIT ${MOST_COUNTED}) AS rows)`
   const nothing = '(SELECT 0 AS count, NULL::timestamptz AS oldest)'
-  const lag = `SELECT s.count AS unsealed, j.count AS unposted,
+  const waiting = (table: string, condition: string) => `(SELECT count(*)::int FROM (SELECT FROM ${table}
+      WHERE organization_id = ${book.organizationId} AND ${condition} LIMIT ${MOST_COUNTED}) AS rows)`
+  const undecided = has.inbox
+    ? `${waiting('payment_inbox', "state = 'pending'")} + ${waiting('payment', "status = 'received' AND NOT unconfirmed")}`
+    : '0'
+  const lag = `SELECT s.count AS unsealed, j.count AS unposted, ${undecided} AS undecided,
       coalesce(extract(epoch FROM clock_timestamp() - least(s.oldest, j.oldest)), 0)::float8 AS seconds
     FROM ${has.seal ? after('event_chain') : nothing} AS s, ${has.journal ? after('journal') : nothing} AS j`
 
@@ -74,8 +82,8 @@ export async function createMeter({ databaseUrl, postgresPid, book }: Side): Pro
   const caughtUp = async () => {
     const began = performance.now()
     for (; performance.now() - began < CAUGHT_UP_WITHIN_MS; await sleep(AGAIN_MS)) {
-      const { unsealed, unposted } = await behind()
-      if (unsealed === 0 && unposted === 0) return (performance.now() - began) / 1000
+      const { unsealed, unposted, undecided } = await behind()
+      if (unsealed === 0 && unposted === 0 && undecided === 0) return (performance.now() - began) / 1000
     }
     throw new Error(`the background has not caught up within ${CAUGHT_UP_WITHIN_MS / 60_000} minutes`)
   }

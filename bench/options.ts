@@ -22,6 +22,8 @@ export interface Options {
   readonly versus: string | undefined
   /** Results of an earlier run to compare with. */
   readonly against: string | undefined
+  /** Messages of a provider a second, for the scenario `messages`. */
+  readonly messages: number
   readonly profile: boolean
   readonly quick: boolean
   /** Whether the figures are kept in `bench/history`. */
@@ -46,6 +48,7 @@ export const USAGE = `npm run bench -- [options]
   --processes N         WEB_CONCURRENCY of the service
   --versus DIR          another checkout's service, measured in turn with this one's, with a Postgres and a book of its own
   --against FILE        the JSON of an earlier run: prints how the rates have changed since
+  --messages N          messages a second beside repayments, of the scenario messages; default 2000
   --profile             where the service's CPU time goes (use with --only and --connections)
   --keep                keeps the figures in bench/history, to be committed
   --out FILE            where the JSON goes, default bench/results/<time>.json`
@@ -75,6 +78,7 @@ export function readOptions(args: readonly string[]): Options {
       versus: { type: 'string' },
       against: { type: 'string' },
       profile: { type: 'boolean', default: false },
+      messages: { type: 'string' },
       out: { type: 'string' },
     },
   })
@@ -105,6 +109,7 @@ export function readOptions(args: readonly string[]): Options {
     processes: count('processes', values.processes, { from: 1, to: 64 }),
     versus: values.versus,
     against: values.against,
+    messages: count('messages', values.messages, { from: 1, to: 100_000 }) ?? 2_000,
     profile: values.profile,
     quick,
     out: values.out,

@@ -56,7 +56,7 @@ export async function makeOwnBook(deps: Deps, port: number, { loans, repayments 
   try {
     const basic = Buffer.from(`${ACCOUNT.email}:${ACCOUNT.password}`).toString('base64')
     const send = async (connection: HttpConnection, ask: Ask, token: string) => {
-      const request = toHttp(ask, { token, basic }, deps.config.zone)
+      const request = toHttp(ask, { token, basic, inbound: '' }, deps.config.zone)
       const { status, body } = await connection.send(request, { keepBody: true })
       if (status !== 200) throw new Error(`${ask.kind} was answered ${status}: ${body.slice(0, 500)}`)
       return body

@@ -37,9 +37,11 @@ export class Runner {
     this.tallies = { ours: none(), floor: none(), driver: none(), versus: none() }
   }
 
-  /** Those that a scenario can be measured on. Issuing a token is no statement that the driver could run. */
+  /** Those that a scenario can be measured on: by hand, nothing takes messages, and issuing a token is no statement. */
   targetsOf(scenario: Scenario): Target[] {
-    return this.#options.targets.filter((target) => target !== 'driver' || scenario !== 'token')
+    const unable: readonly Target[] =
+      scenario === 'messages' ? ['floor', 'driver'] : scenario === 'token' ? ['driver'] : []
+    return this.#options.targets.filter((target) => !unable.includes(target))
   }
 
   /** Whether the service has the routes of a scenario yet; asked with one request, which counts in the books. */
@@ -50,7 +52,8 @@ export class Runner {
     const { status, body } = await load.ask('probe', { port: service.port, ask, credentials, book })
     if (status === 404) return false
     if (status !== 200) this.#note(`${scenario} was answered ${status}: ${body.slice(0, 500)}`)
-    else if (ask.kind === 'repay' || ask.kind === 'record') add(this.tallies.ours.repaid, 1, ask.amount)
+    else if (ask.kind === 'repay' || ask.kind === 'record' || ask.kind === 'message')
+      add(this.tallies.ours.repaid, 1, ask.amount)
     else if (ask.kind === 'create') add(this.tallies.ours.lent, 1, ask.principal)
     return true
   }

@@ -1,8 +1,10 @@
 import { dateIn } from '../src/domain/dates.ts'
+import { writeMessage } from '../src/domain/payments/adapters/write.ts'
+import { ADAPTERS } from '../src/domain/payments/adapters.ts'
 
 /**
  * What is measured. `instalments`: repayments of a whole instalment each; `hot`: every repayment on one loan; `long`: on
- * loans that have 2,000 transactions already.
+ * loans that have 2,000 transactions already. `messages`: payments of which a provider tells, each a repayment once it is decided on.
  */
 export const SCENARIOS = [
   'repayments',
@@ -14,6 +16,7 @@ export const SCENARIOS = [
   'list',
   'scorecard',
   'record',
+  'messages',
   'token',
 ] as const
 
@@ -49,6 +52,13 @@ export interface Book {
 export type Ask =
   | { readonly kind: 'repay'; readonly loan: number; readonly amount: number; readonly token: string }
   | { readonly kind: 'record'; readonly loan: number; readonly amount: number; readonly id: number }
+  | {
+      readonly kind: 'message'
+      readonly loan: number
+      readonly amount: number
+      readonly receipt: string
+      readonly reference: string
+    }
   | { readonly kind: 'create'; readonly customer: string; readonly principal: number; readonly externalId: string }
   | { readonly kind: 'read'; readonly loan: number }
   | { readonly kind: 'list'; readonly page: number }
@@ -62,6 +72,9 @@ const LIST_PAGES = 20
 
 /** The customer's externalId. */
 export const customerName = (index: number): string => `bench-customer-${index}`
+
+/** The loan's externalId. */
+export const loanName = (index: number): string => `book-${index}`
 
 /**
  * A token request hashes a password, which takes a quarter of a second on purpose: more than this many at once only wait
@@ -111,6 +124,11 @@ export function asker(scenario: Scenario, book: Book, target: Target, slot: numb
       amount: smallAmount(),
       id: (lane + 1) * 1e14 + slot * 1e8 + ++sent,
     }),
+    messages: () => {
+      const loan = randomLoan()
+      const reference = loanName(loan - book.firstLoan)
+      return { kind: 'message', loan, amount: smallAmount(), receipt: unique(), reference }
+    },
     creation: () => ({
       kind: 'create',
       customer: customerName(below(book.customers)),
@@ -125,10 +143,14 @@ export function asker(scenario: Scenario, book: Book, target: Target, slot: numb
   return asks[scenario]
 }
 
-/** Who asks: the token of the account, and its Basic credentials for a new one. */
+/** The adapter of the payment channel that takes messages. */
+export const PROVIDER = 'daraja_c2b'
+
+/** Who asks: the token of the account, its Basic credentials for a new one, and the path to which a provider sends messages. */
 export interface Credentials {
   readonly token: string
   readonly basic: string
+  readonly inbound: string
 }
 
 /** A request as it goes over the wire; the floor answers the same ones. */
@@ -147,6 +169,12 @@ export function toHttp(ask: Ask, credentials: Credentials, zone: string): string
         amount: ask.amount / 100,
         collection_date: dateIn(zone, Date.now()),
       })
+    case 'message': {
+      const { receipt, reference } = ask
+      const told = { receipt, reference, amount: String(ask.amount / 100), currency: 'TZS', paidAt: Date.now() }
+      const text = writeMessage(ADAPTERS[PROVIDER], { ...told, phone: undefined }, zone)!
+      return request('POST', 'api', credentials.inbound, undefined, text)
+    }
     case 'create':
       return request('POST', 'api', '/v1/loans', bearer, {
         customerId: ask.customer,
@@ -165,9 +193,16 @@ export function toHttp(ask: Ask, credentials: Credentials, zone: string): string
   }
 }
 
-function request(method: string, style: string, path: string, authorization: string, body?: object): string {
-  const head = `${method} ${path} HTTP/1.1\r\nhost: ${style}.localhost\r\nauthorization: ${authorization}\r\n`
+function request(
+  method: string,
+  style: string,
+  path: string,
+  authorization: string | undefined,
+  body?: object | string,
+): string {
+  const caller = authorization === undefined ? '' : `authorization: ${authorization}\r\n`
+  const head = `${method} ${path} HTTP/1.1\r\nhost: ${style}.localhost\r\n${caller}`
   if (body === undefined) return `${head}\r\n`
-  const text = JSON.stringify(body)
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
   return `${head}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
 }

@@ -2,12 +2,12 @@ import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { openDatabase } from '../src/db/postgres/client.ts'
-import { DEMO_PARTNER } from '../src/services/organizations/seedDemo.ts'
+import { DEMO_OPERATOR, DEMO_PARTNER } from '../src/services/organizations/seedDemo.ts'
 import type { Caller } from './byHand.ts'
 import { fillBook, type Size } from './fillBook.ts'
 import { HttpConnection } from './httpConnection.ts'
 import { parentOf } from './processes.ts'
-import { type Book, type Credentials, toHttp } from './scenarios.ts'
+import { type Book, type Credentials, PROVIDER, toHttp } from './scenarios.ts'
 import { startService } from './startService.ts'
 
 /** A Postgres of its own with a book, at which one version of the service works, or the floor and the driver. */
@@ -58,8 +58,8 @@ export async function laySide({ name, checkout, directory, size, closing, say }:
     processes: undefined,
     environment: { SEED_DEMO: 'true' },
   })
-  const basic = Buffer.from(`${DEMO_PARTNER.email}:${DEMO_PARTNER.password}`).toString('base64')
-  const token = await signIn(service.port, basic).finally(() => service.stop())
+  const basic = basicOf(DEMO_PARTNER)
+  const { token, inbound } = await openAccess(service.port, basic).finally(() => service.stop())
   const db = openDatabase(databaseUrl)
   try {
     const { rows: accounts } = await db.pool.query<Caller>(
@@ -78,17 +78,38 @@ export async function laySide({ name, checkout, directory, size, closing, say }:
     if (!/fsync=on.*synchronous_commit=on/.test(durability)) throw new Error(`commits are not durable: ${durability}`)
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     say(`${name}: ${book.loans} loans, ${entries} transactions, ${bytes}, made in ${seconds} s; ${durability}`)
-    const credentials = { token, basic }
+    const credentials = { token, basic, inbound }
     return { databaseUrl, postgresPid: parentOf(pid), durability, book, filledAt: new Date(), credentials, caller }
   } finally {
     await db.close()
   }
 }
 
+const basicOf = ({ email, password }: typeof DEMO_PARTNER): string =>
+  Buffer.from(`${email}:${password}`).toString('base64')
+
+/** The path of messages where the service has no payment channels: nothing is there. */
+const NOWHERE = '/in/nowhere'
+
+/** Signs the caller in, and makes a payment channel. @returns the token, and the path to which messages are sent */
+async function openAccess(port: number, basic: string): Promise<{ token: string; inbound: string }> {
+  const token = await signIn(port, basic)
+  const operator = await signIn(port, basicOf(DEMO_OPERATOR))
+  const made = await fetch(`http://127.0.0.1:${port}/v1/payment-channels`, {
+    method: 'POST',
+    headers: { host: 'api.localhost', authorization: `Bearer ${operator}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Wallet', adapter: PROVIDER }),
+  })
+  return {
+    token,
+    inbound: made.ok ? new URL(((await made.json()) as { inboundUrl: string }).inboundUrl).pathname : NOWHERE,
+  }
+}
+
 async function signIn(port: number, basic: string): Promise<string> {
   const connection = new HttpConnection(port)
   try {
-    const request = toHttp({ kind: 'token' }, { token: '', basic }, ZONE)
+    const request = toHttp({ kind: 'token' }, { token: '', basic, inbound: NOWHERE }, ZONE)
     const { status, body } = await connection.send(request, { keepBody: true })
     if (status !== 200) throw new Error(`the sign-in was answered ${status}: ${body.slice(0, 500)}`)
     return (JSON.parse(body) as { token: string }).token

@@ -140,6 +140,12 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     command: tests('test/services/loans/killedTopUps.test.ts'),
     settings: { MKOPO_TOP_UPS: 1_000, MKOPO_KILLS: 20 },
   },
+  wallets: {
+    tries:
+      'messages of nine payment providers to instances that are killed: from wallets to loans, positions and statements',
+    command: tests('test/api/partner/payments/wallets.test.ts'),
+    settings: { MKOPO_PAYMENTS: 100_000, MKOPO_KILLS: 200, MKOPO_SEED: 1 },
+  },
   webhooks: {
     tries: '100,000 events delivered to a receiver that fails',
     command: ['bench/webhooks/main.ts'],

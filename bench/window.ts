@@ -138,7 +138,7 @@ async function openLoop({ connections, rate = 1 }: Slot, once: Once, stopped: ()
 }
 
 function count(tally: Tally, ask: Ask): void {
-  if (ask.kind === 'repay' || ask.kind === 'record') {
+  if (ask.kind === 'repay' || ask.kind === 'record' || ask.kind === 'message') {
     tally.repaid.count++
     tally.repaid.amount += ask.amount
   } else if (ask.kind === 'create') {

@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  scryptSync,
+} from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { invariant } from '../domain/errors.ts'
 
@@ -6,8 +14,8 @@ const CIPHER = 'aes-256-gcm'
 /** The most keys that are kept; deriving one is slow on purpose. */
 const MOST_KEYS = 100
 
-/** The keys that this process has derived, by the hash of the secret and the salt. */
-const keys = new LRUCache<string, Buffer>({ max: MOST_KEYS })
+/** The keys that this process has derived, by the hash of the secret and the salt: Node makes ready one given as bytes at each use. */
+const keys = new LRUCache<string, KeyObject>({ max: MOST_KEYS })
 
 /** Thrown where the secret does not decrypt what is stored. */
 export class WrongSecretError extends Error {
@@ -29,9 +37,9 @@ export interface SecretBox {
  */
 export function openSecretBox(secret: string, things: string, salt: Buffer = randomBytes(16)): SecretBox {
   const hash = createHash('sha256').update(secret).digest('base64url')
-  const keyOf = (given: Buffer): Buffer => {
+  const keyOf = (given: Buffer): KeyObject => {
     const name = `${hash}.${given.toString('base64url')}`
-    const key = keys.get(name) ?? scryptSync(secret, given, 32)
+    const key = keys.get(name) ?? createSecretKey(scryptSync(secret, given, 32))
     keys.set(name, key)
     return key
   }

@@ -79,19 +79,42 @@ export function startLoad({
   }
 }
 
-function post(agent: Agent, url: string, authorization: string, body: string): Promise<Omit<Sent, 'token'>> {
+async function post(
+  agent: Agent,
+  url: string,
+  authorization: string,
+  body: string,
+): Promise<Reply & Pick<Sent, 'at' | 'ms'>> {
   const at = performance.now()
+  const headers = { authorization, 'content-type': 'application/json' }
+  const reply = await sendOnce(agent, url, { method: 'POST', headers, body })
+  return { ...reply, at, ms: performance.now() - at }
+}
+
+/** What came of one request, as in `Sent`. */
+export type Reply = Pick<Sent, 'status' | 'body' | 'error'>
+
+/** A request as it is sent. */
+interface ToSend {
+  readonly method: 'POST' | 'PUT'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** How long its answer is waited for, in milliseconds: then the error is `ETIMEDOUT`. For ever when left out. */
+  readonly withinMs?: number
+}
+
+/** Sends a request, once. */
+export function sendOnce(agent: Agent, url: string, { method, headers, body, withinMs = 0 }: ToSend): Promise<Reply> {
   return new Promise((resolve) => {
-    const done = (outcome: Pick<Sent, 'status' | 'body' | 'error'>) =>
-      resolve({ ...outcome, at, ms: performance.now() - at })
-    const headers = { authorization, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const sending = request(url, { agent, method: 'POST', headers }, (response) => {
+    const length = { 'content-length': Buffer.byteLength(body) }
+    const sending = request(url, { agent, method, headers: { ...headers, ...length } }, (response) => {
       let text = ''
       response.on('data', (chunk) => (text += chunk))
-      response.on('end', () => done({ status: response.statusCode, body: text }))
-      response.on('error', (error) => done({ status: undefined, body: text, error: codeOf(error) }))
+      response.on('end', () => resolve({ status: response.statusCode, body: text }))
+      response.on('error', (error) => resolve({ status: undefined, body: text, error: codeOf(error) }))
     })
-    sending.on('error', (error) => done({ status: undefined, body: '', error: codeOf(error) }))
+    sending.setTimeout(withinMs, () => sending.destroy(Object.assign(new Error('too late'), { code: 'ETIMEDOUT' })))
+    sending.on('error', (error) => resolve({ status: undefined, body: '', error: codeOf(error) }))
     sending.end(body)
   })
 }

@@ -9,6 +9,7 @@ const LONGEST = [
   'test/office/office.browser.test.ts',
   'test/services/walletStatements/hostile.test.ts',
   'test/ops/everyColumn.test.ts',
+  'test/api/partner/payments/wallets.test.ts',
   'test/process/workers.test.ts',
   'test/ops/bookImport.test.ts',
   'test/bench/bench.test.ts',

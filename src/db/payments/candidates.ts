@@ -15,22 +15,37 @@ export interface Wanted {
 const MOST_OF_A_WAY = 5
 
 const folded = (column: string): string => `translate(upper(${column}), 'OI -', '01')`
-const exact = (column: string): string => `translate(upper(${column}), ' -', '')`
 
-/** Finds loans by a way of naming them, of `l`. */
-const loansBy = (why: MatchReason, condition: string): string => `
-  (SELECT l.id, '${why}' AS why, l.currency, l.status FROM loan l WHERE l.organization_id = $1 AND ${condition}
-    ORDER BY l.id LIMIT ${MOST_OF_A_WAY})`
+/** Returns whether a reference is not as it was typed, and only like it. */
+const isLike = (of: 'l' | 'c'): string => `translate(upper(${of}.external_id), ' -', '') <> k.exact`
 
-/** Finds the loans of customers `c` by a way of naming these, open loans first. */
-const loansOfCustomersBy = (why: MatchReason, condition: string): string => `
-  (SELECT l.id, '${why}' AS why, l.currency, l.status FROM (SELECT c.id FROM customer c WHERE c.organization_id = $1 AND ${condition}
-      ORDER BY c.id LIMIT ${MOST_OF_A_WAY}) AS c
+const isReference = (of: 'l' | 'c'): string =>
+  `${of}.external_id IS NOT NULL AND ${folded(`${of}.external_id`)} = k.folded`
+
+const wayOf = (of: 'l' | 'c', reference: MatchReason, like: MatchReason): string =>
+  `CASE WHEN ${isLike(of)} THEN '${like}' ELSE '${reference}' END`
+
+// No order of these is that of an index: by one, Postgres would walk through all loans, and look at the reference of each.
+
+/** Finds the loans of customers `c` that are named in a way: open loans first, and those of customers that are named exactly. */
+const loansOfCustomers = (why: string, isLess: string, condition: string): string => `
+  (SELECT l.id, c.why, l.currency, l.status FROM (SELECT c.id, ${why} AS why, ${isLess} AS less FROM customer c
+      WHERE c.organization_id = $1 AND ${condition} ORDER BY less, c.created_at, c.id LIMIT ${MOST_OF_A_WAY}) AS c
     JOIN loan l ON l.organization_id = $1 AND l.customer_id = c.id
-    ORDER BY l.status <> 'Active', l.id DESC LIMIT ${MOST_OF_A_WAY})`
+    ORDER BY l.status <> 'Active', c.less, l.id DESC LIMIT ${MOST_OF_A_WAY})`
 
-const LOAN_FOLDED = `l.external_id IS NOT NULL AND ${folded('l.external_id')} = k.folded`
-const CUSTOMER_FOLDED = `c.external_id IS NOT NULL AND ${folded('c.external_id')} = k.folded`
+const CANDIDATES = [
+  `(SELECT l.id, ${wayOf('l', 'loan_reference', 'loan_reference_folded')} AS why, l.currency, l.status FROM loan l
+    WHERE l.organization_id = $1 AND ${isReference('l')} ORDER BY ${isLike('l')}, l.id LIMIT ${MOST_OF_A_WAY})`,
+  `(SELECT l.id, 'account_number' AS why, l.currency, l.status FROM loan l
+    WHERE l.organization_id = $1 AND l.account_no = k.account)`,
+  loansOfCustomers(wayOf('c', 'customer_reference', 'customer_reference_folded'), isLike('c'), isReference('c')),
+  loansOfCustomers(
+    `'phone'`,
+    'false',
+    `c.phone IS NOT NULL AND right(regexp_replace(c.phone, '\\D', '', 'g'), 9) = k.phone`,
+  ),
+]
 
 const find = statement<{ organizationId: number; [column: string]: unknown }>('find-candidates', (p) => {
   p('organizationId')
@@ -38,19 +53,7 @@ const find = statement<{ organizationId: number; [column: string]: unknown }>('f
   SELECT k.payment, m.id AS "loanId", m.why, m.currency, m.status = 'Active' AS "isOpen"
   FROM unnest((SELECT ${p('payments')}::bigint[]), ${p('exacts')}::text[], ${p('foldeds')}::text[], ${p('accounts')}::bigint[],
     ${p('phones')}::text[]) AS k (payment, exact, folded, account, phone)
-  CROSS JOIN LATERAL (
-    ${[
-      loansBy('loan_reference', `${LOAN_FOLDED} AND ${exact('l.external_id')} = k.exact`),
-      loansBy('account_number', 'l.account_no = k.account'),
-      loansBy('loan_reference_folded', `${LOAN_FOLDED} AND ${exact('l.external_id')} <> k.exact`),
-      loansOfCustomersBy('customer_reference', `${CUSTOMER_FOLDED} AND ${exact('c.external_id')} = k.exact`),
-      loansOfCustomersBy('customer_reference_folded', `${CUSTOMER_FOLDED} AND ${exact('c.external_id')} <> k.exact`),
-      loansOfCustomersBy(
-        'phone',
-        `c.phone IS NOT NULL AND right(regexp_replace(c.phone, '\\D', '', 'g'), 9) = k.phone`,
-      ),
-    ].join(' UNION ALL ')}
-  ) AS m`
+  CROSS JOIN LATERAL (${CANDIDATES.join(' UNION ALL ')}) AS m`
 })
 
 /** Finds the loans that payments of an organization may be for, with the way in which each names the loan, by payment. */

@@ -1,5 +1,5 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
-import type { ComparedLine, ComparedPayment, LineKind } from '../../domain/payments/reconciliation.ts'
+import type { Compared, ComparedLine, LineKind } from '../../domain/payments/reconciliation.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
@@ -305,46 +305,39 @@ interface Receipts {
   readonly receipts: readonly string[]
 }
 
-const named = statement<Omit<Receipts, 'receipts'> & { receipts: string }>(
-  'compared-payments',
-  (
-    p,
-  ) => `SELECT id, receipt, amount, paid_at AS "paidAt", reference FROM payment WHERE organization_id = ${p('organizationId')}
-    AND channel_id = ${p('channelId')} AND receipt = ANY (${p('receipts')}::text[])`,
-)
+/** Selects payments, and what was taken back of some, that meet a condition on the receipt or the moment. */
+const comparedBy = (channel: string, condition: (receipt: string, at: string) => string): string => `
+  SELECT id, receipt, amount, paid_at AS at, reference, NULL AS reverses FROM payment
+    WHERE ${channel} AND ${condition('receipt', 'paid_at')}
+  UNION ALL
+  SELECT payment_id, receipt, -amount, reversed_at, NULL, reverses FROM payment_reversal
+    WHERE ${channel} AND ${condition('receipt', 'reversed_at')}`
 
-/** Reads the payments of a channel that have one of some receipts. */
-export async function readNamed({ pool }: Queries, of: Receipts): Promise<ComparedPayment[]> {
-  return (await pool.query<ComparedPayment>(named({ ...of, receipts: arrayOf(of.receipts) }))).rows
+const named = statement<Omit<Receipts, 'receipts'> & { receipts: string }>('compared-by-receipt', (p) => {
+  const channel = `organization_id = ${p('organizationId')} AND channel_id = ${p('channelId')}`
+  return comparedBy(channel, (receipt) => `${receipt} = ANY (${p('receipts')}::text[])`)
+})
+
+/** Reads the payments and the reversals of a channel that have one of some receipts. */
+export async function readNamed({ pool }: Queries, of: Receipts): Promise<Compared[]> {
+  return (await pool.query<Compared>(named({ ...of, receipts: arrayOf(of.receipts) }))).rows
 }
 
 const ofDays = statement<{ organizationId: number; channelId: number; from: string | null; before: string | null }>(
-  'payments-of-days',
-  (
-    p,
-  ) => `SELECT id, receipt, amount, paid_at AS "paidAt", reference FROM payment WHERE organization_id = ${p('organizationId')}
-    AND channel_id = ${p('channelId')} AND paid_at >= ${p('from')} AND paid_at < ${p('before')} ORDER BY id`,
+  'compared-of-days',
+  (p) => {
+    const channel = `organization_id = ${p('organizationId')} AND channel_id = ${p('channelId')}`
+    const between = (at: string) => `${at} >= ${p('from')} AND ${at} < ${p('before')}`
+    return `${comparedBy(channel, (_, at) => between(at))} ORDER BY id, receipt`
+  },
 )
 
-/** Reads the payments of a channel that were paid from an instant on and before another. */
+/** Reads the payments and the reversals of a channel that were made from an instant on and before another. */
 export async function readOfDays(
   { pool }: Queries,
   { from, before, ...of }: Omit<Receipts, 'receipts'> & { readonly from: Instant; readonly before: Instant },
-): Promise<ComparedPayment[]> {
-  return (await pool.query<ComparedPayment>(ofDays({ ...of, from: moment(from), before: moment(before) }))).rows
-}
-
-const reversals = statement<Omit<Receipts, 'receipts'> & { receipts: string }>(
-  'compared-reversals',
-  (p) => `SELECT receipt, payment_id AS "paymentId" FROM payment_reversal WHERE organization_id = ${p('organizationId')}
-    AND channel_id = ${p('channelId')} AND receipt = ANY (${p('receipts')}::text[])`,
-)
-
-/** Reads the reversals of a channel that have one of some receipts, each with its payment. */
-export async function readReversals({ pool }: Queries, of: Receipts): Promise<Map<string, bigint | null>> {
-  const sent = reversals({ ...of, receipts: arrayOf(of.receipts) })
-  const { rows } = await pool.query<{ receipt: string; paymentId: bigint | null }>(sent)
-  return new Map(rows.map(({ receipt, paymentId }) => [receipt, paymentId]))
+): Promise<Compared[]> {
+  return (await pool.query<Compared>(ofDays({ ...of, from: moment(from), before: moment(before) }))).rows
 }
 
 const lockUnconfirmed = statement<{ organizationId: number; ids: string }>(

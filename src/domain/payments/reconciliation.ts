@@ -39,13 +39,17 @@ export interface Statement {
   readonly closing: bigint | null
 }
 
-/** A payment of the channel, as far as it is compared. */
-export interface ComparedPayment {
-  readonly id: bigint
+/** A payment of the channel, or what its provider took back of one, as far as it is compared. */
+export interface Compared {
+  /** The payment; null of a reversal whose payment has not come. */
+  readonly id: bigint | null
   readonly receipt: string
+  /** Below zero where it was taken back. */
   readonly amount: bigint
-  readonly paidAt: Instant
+  readonly at: Instant
   readonly reference: string | null
+  /** The receipt of the payment that is taken back; null of a payment. */
+  readonly reverses: string | null
 }
 
 /** A line of a comparison. */
@@ -54,14 +58,10 @@ export interface ComparedLine extends StatementLine {
   readonly paymentId: bigint | null
 }
 
-/** The payments and reversals with which a statement is compared. */
+/** The payments and reversals with which a statement is compared: those whose receipts it has, and those of its days. */
 export interface Ground {
-  /** The payments whose receipts the statement has. */
-  readonly named: readonly ComparedPayment[]
-  /** The payments that were paid in the days of the statement. */
-  readonly ofDays: readonly ComparedPayment[]
-  /** The receipts of the reversals that are known, each with its payment; null where that has not come. */
-  readonly reversals: ReadonlyMap<string, bigint | null>
+  readonly named: readonly Compared[]
+  readonly ofDays: readonly Compared[]
 }
 
 /** A number of lines, and what they sum to in minor units. */
@@ -84,36 +84,31 @@ export interface Comparison {
  * Compares a statement with the payments of its channel. Money that came in is a payment, money that went out and names a receipt is
  * a reversal, and the rest is the lender's own.
  */
-export function compareStatement({ lines, opening, closing }: Statement, ground: Ground): Comparison {
-  const payments = new Map(ground.named.map((payment) => [payment.receipt, payment]))
+export function compareStatement({ lines, opening, closing }: Statement, { named, ofDays }: Ground): Comparison {
+  const known = new Map(named.map((one) => [keyOf(one), one]))
   const seen = new Set<string>()
+  /** What the statement has more of those that both have, minor units. */
+  let toThere = 0n
   const compared = lines.map((line): ComparedLine => {
-    if (line.amount <= 0n) {
-      if (line.reverses === null) return { ...line, kind: 'other', paymentId: null }
-      const known = ground.reversals.get(line.receipt)
-      return { ...line, kind: known === undefined ? 'reversal_missing' : 'reversal', paymentId: known ?? null }
-    }
-    const isFirst = !seen.has(line.receipt)
-    seen.add(line.receipt)
-    const payment = payments.get(line.receipt)
+    const key = keyOf(line)
     // A receipt that came in twice is the payment once.
-    if (!isFirst) return { ...line, kind: 'other', paymentId: null }
-    if (!payment) return { ...line, kind: 'missing_here', paymentId: null }
-    const kind = payment.amount === line.amount ? 'matched' : 'amount_differs'
-    return { ...line, kind, paymentId: payment.id }
+    if ((line.amount <= 0n && line.reverses === null) || seen.has(key))
+      return { ...line, kind: 'other', paymentId: null }
+    seen.add(key)
+    const [agrees, isMissing] = KINDS[line.amount > 0n ? 'in' : 'out']
+    const same = known.get(key)
+    if (!same) return { ...line, kind: isMissing, paymentId: null }
+    toThere += line.amount - same.amount
+    return { ...line, kind: same.amount === line.amount ? agrees : 'amount_differs', paymentId: same.id }
   })
-  const missing = ground.ofDays
-    .filter(({ receipt }) => !seen.has(receipt))
-    .map(({ id, receipt, amount, paidAt, reference }): ComparedLine => {
-      return { receipt, at: paidAt, amount, reference, reverses: null, kind: 'missing_there', paymentId: id }
-    })
+  const missing = ofDays
+    .filter((one) => !seen.has(keyOf(one)))
+    .map(({ id, ...one }): ComparedLine => ({ ...one, kind: 'missing_there', paymentId: id }))
   const all = [...compared, ...missing]
   const figures = figuresOf(all)
-  const differing = compared.filter(({ kind }) => kind === 'amount_differs')
-  const toThere = differing.reduce((sum, { receipt, amount }) => sum + amount - payments.get(receipt)!.amount, 0n)
-  const { missing_here, missing_there, reversal_missing } = figures
   const moved = lines.reduce((sum, { amount }) => sum + amount, 0n)
   const isSum = opening === null || closing === null || opening + moved === closing
+  const { missing_here, missing_there, reversal_missing } = figures
   const isSame = DIFFERENCE_KINDS.every((kind) => figures[kind].lines === 0)
   return {
     lines: all,
@@ -122,6 +117,13 @@ export function compareStatement({ lines, opening, closing }: Statement, ground:
     balanced: isSame && isSum,
   }
 }
+
+/** The kinds of a line of money that came in, and of money that was taken back: known here with its amount, and not known. */
+const KINDS = { in: ['matched', 'missing_here'], out: ['reversal', 'reversal_missing'] } as const
+
+/** Returns by what a line and a payment, or a reversal, are the same: a provider may call both by one receipt. */
+const keyOf = ({ receipt, amount }: Pick<Compared, 'receipt' | 'amount'>): string =>
+  `${amount > 0n ? 'in' : 'out'} ${receipt}`
 
 function figuresOf(lines: readonly ComparedLine[]): Record<LineKind, Figure> {
   const of = (kind: LineKind): Figure => {

@@ -23,12 +23,16 @@ declare module 'fastify' {
 /** The secrets that are remembered to have named a channel: their messages do not count as those of unknown secrets. */
 const MOST_REMEMBERED = 10_000
 
+/** The addresses that are remembered to have sent more unknown secrets than they may. */
+const MOST_GUESSING = 10_000
+
 /** One answer for an unknown secret, an old one, a disabled channel and a wrong address: the sender is not told which. */
 const nothingThere = () => notFound('no such path')
 
 /** Adds the addresses of payment channels, for providers: what knows the secret of one may send messages. */
 export function inboundRoutes(app: FastifyInstance, deps: Deps): void {
   const remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED })
+  const guessing = new LRUCache<string, true>({ max: MOST_GUESSING })
   takeAnyBody(app)
   app.decorateRequest('channel', undefined)
   app.decorateRequest('sentType', undefined)
@@ -40,10 +44,19 @@ export function inboundRoutes(app: FastifyInstance, deps: Deps): void {
     request.headers['content-type'] = ANY
     const { secret } = request.params as { readonly secret: string }
     const hash = secretHash(secret)
-    if (!remembered.has(hash)) app.countRequest('secret', networkOf(request.ip), request, reply)
+    const network = networkOf(request.ip)
+    const count = () => {
+      guessing.set(network, true)
+      app.countRequest('secret', network, request, reply)
+      guessing.delete(network)
+    }
+    // Who has guessed too often is refused before anything is looked for; what any other sends counts once it was a guess.
+    const isSuspect = !remembered.has(hash) && guessing.has(network)
+    if (isSuspect) count()
     const channel = await channelOfSecret(deps, hash, withoutPort(request.ip))
     if (!channel) {
       remembered.delete(hash)
+      if (!isSuspect) count()
       throw nothingThere()
     }
     remembered.set(hash, true)

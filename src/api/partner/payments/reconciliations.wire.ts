@@ -75,7 +75,7 @@ export const reconciliationSchema = named(
     layout: word('How the statement was laid out; `lines` where they were told', [...STATEMENT_LAYOUTS, 'lines']),
     matched: figure.describe('Payments that are in both, with the same amount.'),
     missingHere: figure.describe('In the statement, and not received: `apply` receives them.'),
-    missingThere: figure.describe('Received as of these days, and not in the statement.'),
+    missingThere: figure.describe('Received or taken back as of these days, and not in the statement.'),
     amountDiffers: figure.describe('In both, with another amount in the statement.'),
     reversals: figure.describe('Taken back, and known.'),
     reversalsMissing: figure.describe('Taken back, and not known: `apply` takes them back here.'),

@@ -14,7 +14,6 @@ import {
   readNamed,
   readOfDays,
   readReconciliation,
-  readReversals,
   type StoredFigures,
   type StoredLine,
   saveLines,
@@ -172,11 +171,9 @@ async function compare(
   const receipts = [...new Set(statement.lines.map(({ receipt }) => receipt))]
   const of = { organizationId, channelId }
   const days = { from: startOfDay(from, zone), before: startOfDay(dayAfter(to), zone) }
-  const named = await readNamed(queries, { ...of, receipts })
   const comparison = compareStatement(statement, {
-    named,
+    named: await readNamed(queries, { ...of, receipts }),
     ofDays: await readOfDays(queries, { ...of, ...days }),
-    reversals: await readReversals(queries, { ...of, receipts }),
   })
   const at = deps.now(organizationId)
   const run: Reconciliation = {

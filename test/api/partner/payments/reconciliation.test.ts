@@ -180,6 +180,37 @@ describe('a statement that is compared with the payments of its channel', () => 
     expect(found.body.items).toMatchObject([{ status: 'reversed', reversed: 700 }])
     expect((await service.get(`/v1/loans/${lent.body.id}`)).body.totalPaid).toBe(0)
   })
+
+  it('names what was taken back here and is not in it, and what was taken back with another amount', async () => {
+    const channelId = await makeChannel()
+    const at = '2026-02-11T10:00:00+03:00'
+    service.clock.set(at)
+    const days = { from: '2026-02-11', to: '2026-02-11' }
+    const lines = ['known', 'hidden', 'less'].flatMap((receipt) => [
+      line(receipt, 100, { at }),
+      line(`${receipt} back`, -100, { at, reverses: receipt }),
+    ])
+    const { body: first } = await compare(channelId, { ...days, lines })
+    const applied = await service.post(`/v1/reconciliations/${first.id}/apply`, { ...operator })
+    expect(applied.body).toMatchObject({ matched: { lines: 3 }, reversals: { lines: 3 }, balanced: true })
+    await drain(paymentsJob(service.deps))
+    const told = lines.flatMap((one) =>
+      one.receipt === 'hidden back' ? [] : [one.receipt === 'less back' ? { ...one, amount: -40 } : one],
+    )
+    const { body: run } = await compare(channelId, { ...days, lines: told })
+    expect(run).toMatchObject({
+      reversals: { lines: 1, amount: -100 },
+      missingThere: { lines: 1, amount: -100 },
+      amountDiffers: { lines: 1, amount: -40 },
+      ...{ balanced: false, difference: 160 },
+    })
+    expect(await linesOf(run.id, 'missing_there,amount_differs')).toEqual([
+      ['amount_differs', 'less back'],
+      ['missing_there', 'hidden back'],
+    ])
+    const none = await compare(channelId, { from: '2026-02-10', to: '2026-02-10', lines: [line('fee', -1)] })
+    expect(none.body).toMatchObject({ missingThere: { lines: 0 }, balanced: true })
+  })
 })
 
 /** Has a message tell of a payment, and returns the payment's number. */

@@ -149,11 +149,47 @@ describe('the limits of messages', () => {
       const guesses = []
       for (let guess = 0; guess < 4; guess++)
         guesses.push((await sendTo(app, `/in/guess-${guess}`, { from: '10.0.0.1' })).statusCode)
-      expect(guesses).toEqual([404, 429, 429, 429])
+      expect(guesses).toEqual([404, 404, 429, 429])
       expect((await sendTo(app, channel.path, { from: '10.0.0.1' })).statusCode).toBe(200)
       expect((await sendTo(app, '/in/guess', { from: '10.0.0.2' })).statusCode).toBe(404)
     })
     expect(new Set(counted)).toEqual(new Set(['secret 10.0.0.1', `channel 1/${channel.id}`, 'secret 10.0.0.2']))
+  })
+
+  it('take the first messages of a channel to an instance, however many come at once, for no guesses', async () => {
+    const counted: string[] = []
+    await withApp({}, { limits: counting(counted, { secret: 2 }) }, async (app) => {
+      const sent = await Promise.all(Array.from({ length: 10 }, () => sendTo(app, channel.path)))
+      expect(sent.map(({ statusCode }) => statusCode)).toEqual(Array(10).fill(200))
+    })
+    expect(new Set(counted)).toEqual(new Set([`channel 1/${channel.id}`]))
+  })
+
+  it('look for no secret of an address that has guessed too often, until it may again', async () => {
+    const counted: string[] = []
+    const most: Record<string, number> = { secret: 1 }
+    const asked: string[] = []
+    const channelSecrets = {
+      ...service.deps.channelSecrets,
+      get: (hash: string) => {
+        asked.push(hash)
+        return service.deps.channelSecrets.get(hash)
+      },
+    }
+    await withApp({ channelSecrets }, { limits: counting(counted, most) }, async (app) => {
+      const statuses = async (...secrets: readonly string[]) => {
+        const all = []
+        for (const secret of secrets) all.push((await sendTo(app, `/in/${secret}`)).statusCode)
+        return all
+      }
+      expect(await statuses('one', 'two', 'three')).toEqual([404, 429, 429])
+      expect(asked).toHaveLength(2)
+      most.secret = 5
+      expect(await statuses('four', 'five', 'six')).toEqual([404, 404, 429])
+      expect((await sendTo(app, channel.path)).statusCode).toBe(429)
+      most.secret = 100
+      expect((await sendTo(app, channel.path)).statusCode).toBe(200)
+    })
   })
 
   it('stop a channel that sends too many', async () => {

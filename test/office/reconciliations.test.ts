@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../src/services/access/caller.ts'
+import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { createChannel } from '../../src/services/payments/channels.ts'
+import { paymentsJob } from '../../src/services/payments/paymentsJob.ts'
 import { reconcile } from '../../src/services/payments/reconciliation/reconcile.ts'
 import { type Compared, csv, DAY, DAYS, line, NEW, openCompared, rowsOf } from '../support/compared.ts'
 import { anotherLender } from '../support/lenders.ts'
@@ -77,6 +79,24 @@ describe('the page of the reconciliations', () => {
     expect(seen).toEqual(made.toReversed())
     expect((await office.look('/reconciliations?after=nonsense')).status).toBe(400)
   })
+})
+
+it('shows what was taken back here beside what the statement says', async () => {
+  const id = await makeChannel()
+  const lines = ['less', 'hidden'].flatMap((receipt) => [
+    line(receipt, 100),
+    line(`${receipt} back`, -100, { reverses: receipt }),
+  ])
+  const first = await compare(id, lines)
+  await service.post(`/v1/reconciliations/${first.id}/apply`, { token: service.tokens.operator })
+  await drain(paymentsJob(service.deps))
+  const told = lines.filter(({ receipt }) => receipt !== 'hidden back')
+  const run = await compare(id, [...told.slice(0, 1), line('less back', -40, { reverses: 'less' }), ...told.slice(2)])
+  const rows = rowsOf((await office.look(`/reconciliations/${run.id}`)).text, 'Differences')
+  expect(rows.map(([receipt, , , there, here]) => [receipt, there, here])).toEqual([
+    ['less back', '-40.00', '-100.00'],
+    ['hidden back', '', '-100.00'],
+  ])
 })
 
 describe('one reconciliation', () => {

@@ -283,7 +283,7 @@ const amountsHere = statement<{ organizationId: number; id: bigint; channelId: n
   SELECT l.line, coalesce(p.amount, -v.amount) AS amount FROM reconciliation_line l
   LEFT JOIN payment p ON p.organization_id = l.organization_id AND p.id = l.payment_id AND l.amount > 0
   LEFT JOIN payment_reversal v ON v.organization_id = l.organization_id AND v.channel_id = ${p('channelId')}
-    AND v.receipt = l.receipt AND l.kind = 'reversal'
+    AND v.receipt = l.receipt AND l.amount < 0 AND l.kind IN ('reversal', 'amount_differs', 'missing_there')
   WHERE l.organization_id = ${p('organizationId')} AND l.reconciliation_id = ${p('id')} AND l.line = ANY (${p('lines')}::int[])`,
 )
 

@@ -32,6 +32,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'credit/limitIncreases',
       'customers/borrowers',
       'customers/customers',
+      'customers/identities',
       'delinquency/policies',
       'documents/documents',
     ],

@@ -10,6 +10,7 @@ import { openKeyRing } from '../services/access/keyRing.ts'
 import { createSignIn } from '../services/access/signIn.ts'
 import { signerPlace } from '../services/access/tokens.ts'
 import { FILE_PLACES } from '../services/book/bookExport.ts'
+import { openPeople } from '../services/customers/people.ts'
 import type { Deps } from '../services/deps.ts'
 import { documentKey } from '../services/documents/code.ts'
 import { createPrinter, PDF_PLACES } from '../services/documents/pdf/printer.ts'
@@ -127,7 +128,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       channels: cacheChannels(db, now),
       channelSecrets: cacheChannelSecrets(db, now),
       paymentBatches: createPaymentBatches(db),
-      paymentBox: openPaymentBox(secret),
+      ...openBoxes(secret),
       statements,
       webhookPoster,
     }
@@ -136,6 +137,9 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     throw error
   }
 }
+
+/** Opens what encrypts with keys that follow from KEY_ENCRYPTION_SECRET. */
+const openBoxes = (secret: string) => ({ paymentBox: openPaymentBox(secret), people: openPeople(secret) })
 
 async function bringUpToDate(db: Db, options: ServiceOptions): Promise<void> {
   const { config, databaseUrl, ownerUrl = '', asOwner = false, log } = options

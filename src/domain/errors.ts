@@ -30,6 +30,9 @@ export type FaultRole =
   | 'entryId'
   | 'idempotencyKey'
   | 'search'
+  | 'person'
+  | 'dateOfBirth'
+  | 'verifiedOn'
   // Customers, loans and transactions.
   | 'activationDate'
   | 'closureDate'

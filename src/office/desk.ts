@@ -12,6 +12,7 @@ import { enterOrganization } from '../services/testClock/testClocks.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
 import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
 import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
+import { peopleWords } from '../words/people.ts'
 import { reconciliationWords } from '../words/reconciliations.ts'
 import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
 
@@ -26,6 +27,7 @@ const PAGE_WORDS = {
   ...typeWords,
   ...paymentWords,
   ...reconciliationWords,
+  ...peopleWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>

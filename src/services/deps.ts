@@ -6,6 +6,7 @@ import type { KeyRing } from './access/keyRing.ts'
 import type { SignIn } from './access/signIn.ts'
 import type { SignerPlace } from './access/tokens.ts'
 import type { Base } from './base.ts'
+import type { People } from './customers/people.ts'
 import type { DocumentKey } from './documents/code.ts'
 import type { Printer } from './documents/pdf/printer.ts'
 import type { EventHeads } from './events/eventHeads.ts'
@@ -45,6 +46,8 @@ export interface Writing {
   readonly paymentBatches: PaymentBatches
   /** Encrypts payers, and the messages of providers. */
   readonly paymentBox: SecretBox
+  /** Encrypts who customers are, and finds them. */
+  readonly people: People
   /** Sends requests to the receivers of webhooks. */
   readonly webhookPoster: Poster
 }

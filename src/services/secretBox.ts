@@ -30,6 +30,29 @@ export interface SecretBox {
   decrypt(text: string): string
 }
 
+/** Encrypts a text with AES-256-GCM. @param bound what the text belongs to: decrypted with anything else, it is damaged */
+export function encryptWith(key: KeyObject, text: string, bound = ''): readonly Buffer[] {
+  const iv = randomBytes(12)
+  const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(bound))
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return [iv, cipher.getAuthTag(), sealed]
+}
+
+/** Decrypts what `encryptWith` has encrypted. @throws Error for another key, for what is bound to something else, and for what is damaged */
+export function decryptWith(key: KeyObject, [iv, tag, sealed]: readonly Buffer[], bound = ''): string {
+  invariant(iv && tag && sealed, 'an encrypted text of three parts')
+  const decipher = createDecipheriv(CIPHER, key, iv).setAAD(Buffer.from(bound))
+  decipher.setAuthTag(tag)
+  return Buffer.concat([decipher.update(sealed), decipher.final()]).toString('utf8')
+}
+
+/** Writes the parts of an encrypted text, base64url. */
+export const partsToText = (parts: readonly Buffer[]): string =>
+  parts.map((part) => part.toString('base64url')).join('.')
+
+/** Reads the parts of an encrypted text. */
+export const partsFromText = (text: string): Buffer[] => text.split('.').map((part) => Buffer.from(part, 'base64url'))
+
 /**
  * Opens a secret box. A key is derived once in a process for each secret and salt, and kept.
  * @param things what is encrypted, for the error: `signing keys`
@@ -44,19 +67,12 @@ export function openSecretBox(secret: string, things: string, salt: Buffer = ran
     return key
   }
   return {
-    encrypt(text) {
-      const iv = randomBytes(12)
-      const cipher = createCipheriv(CIPHER, keyOf(salt), iv)
-      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return [salt, iv, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url')).join('.')
-    },
+    encrypt: (text) => partsToText([salt, ...encryptWith(keyOf(salt), text)]),
     decrypt(text) {
-      const [saltUsed, iv, tag, sealed] = text.split('.').map((part) => Buffer.from(part, 'base64url'))
-      invariant(saltUsed && iv && tag && sealed, 'an encrypted text of four parts')
-      const decipher = createDecipheriv(CIPHER, keyOf(saltUsed), iv)
-      decipher.setAuthTag(tag)
+      const [saltUsed, ...parts] = partsFromText(text)
+      invariant(saltUsed && parts.length === 3, 'an encrypted text of four parts')
       try {
-        return Buffer.concat([decipher.update(sealed), decipher.final()]).toString('utf8')
+        return decryptWith(keyOf(saltUsed), parts)
       } catch {
         throw new WrongSecretError(
           `KEY_ENCRYPTION_SECRET: is not the one that the stored ${things} were encrypted with`,

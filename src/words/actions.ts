@@ -142,6 +142,7 @@ export const doneWords = {
   doneCharge: ['The loan is charged.', 'Mkopo umetozwa.'],
   doneRestructure: ['The loan is restructured.', 'Marejesho yamepangwa upya.'],
   doneReverseRestructure: ['The restructure is reversed.', 'Mpango mpya umebatilishwa.'],
+  doneIdentify: ['It is kept who the customer is.', 'Utambulisho wa mteja umehifadhiwa.'],
   doneClose: ['The customer is closed.', 'Mteja amefungwa.'],
   doneRetire: ['The product is retired.', 'Bidhaa imesitishwa.'],
   doneWaits: ['It waits for a second ADMIN.', 'Inasubiri ADMIN wa pili.'],

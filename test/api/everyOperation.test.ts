@@ -254,7 +254,7 @@ describe('every operation of the documents', () => {
   const CLOSED_TO: Readonly<Record<string, (one: Called) => boolean>> = {
     USER: ({ role }) => role !== undefined,
     ADMIN: () => false,
-    AUDITOR: ({ isWrite }) => isWrite,
+    AUDITOR: ({ role, isWrite }) => isWrite || role === 'ADMIN',
     'AUDITOR and USER': ({ role }) => role === 'ADMIN',
     'an API key': ({ style }) => style !== 'record',
     'an API key of an AUDITOR': ({ style, isWrite }) => style !== 'record' || isWrite,

@@ -50,6 +50,7 @@ const OF_EVERY_ACCOUNT: Readonly<Record<string, readonly string[]>> = {
       'postRepayment',
       'postRepayments',
       'refundCreditBalance',
+      'updateIdentity',
       'verifyDocument',
     ],
     ...['waiveInterest', 'withdrawPendingAction'],

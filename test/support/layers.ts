@@ -126,6 +126,7 @@ export const layers: readonly Layer[] = [
     also: [
       [/\/server\.ts$/, /^src\/(db\/postgres\/errors|app\/trust)\.ts$/],
       [/\/routes\/reconciliations\.ts$/, /^src\/api\/body\/upload\.ts$/],
+      [/\/routes\/people\.ts$/, /^src\/api\/lists\/identity\.ts$/],
     ],
     types: [...wiring, /^src\/observability\/metrics\.ts$/],
     instead: 'a page calls services: put a query into src/db and an operation into src/services',

@@ -105,6 +105,12 @@ CREATE TABLE customer (
   type            text,
   region          text,
   country         text,
+  -- The key of the person, encrypted by KEY_ENCRYPTION_SECRET: destroyed, nobody knows any more who the customer is.
+  person_key      text,
+  -- Who the customer is: JSON, encrypted by the key.
+  identity        text CHECK (identity IS NULL OR person_key IS NOT NULL),
+  -- Keyed hashes of the words of the name, of the phone number, the e-mail and the number of the document.
+  identity_hashes bigint[] NOT NULL DEFAULT '{}',
   created_at      timestamptz NOT NULL,
   updated_at      timestamptz NOT NULL,
   -- The order in which the rows came. An id that a client chose says nothing of it, and created_at has ties: a walk through
@@ -117,6 +123,7 @@ CREATE TABLE customer (
 CREATE UNIQUE INDEX customer_external_id ON customer (organization_id, external_id);
 -- Customers by what a payer may type for an externalId: without spaces and dashes, O as 0 and I as 1.
 CREATE INDEX customer_reference ON customer (organization_id, translate(upper(external_id), 'OI -', '01')) WHERE external_id IS NOT NULL;
+CREATE INDEX customer_identity ON customer USING gin (identity_hashes) WHERE identity_hashes <> '{}';
 CREATE INDEX customer_arrival ON customer (organization_id, arrival);
 CREATE UNIQUE INDEX customer_account_no ON customer (organization_id, account_no);
 -- Customers of a status in the order in which they came, and customers by their phone number.

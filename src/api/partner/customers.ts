@@ -6,10 +6,13 @@ import {
   closeCustomer,
   createCustomer,
   getCustomer,
+  getIdentity,
+  identifyCustomer,
   listCustomers,
 } from '../../services/customers/customers.ts'
 import type { Deps } from '../../services/deps.ts'
 import { getOrganization } from '../../services/organizations/organizations.ts'
+import { toIdentity, toIdentityView } from '../lists/identity.ts'
 import { rangeOf } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
 import {
@@ -20,6 +23,8 @@ import {
   customerQuery,
   customerSchema,
   externalIdRequest,
+  identityRequest,
+  identitySchema,
   toCustomer,
   toCustomerFilter,
 } from './customers.wire.ts'
@@ -51,7 +56,8 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: customerSchema },
       },
     },
-    ({ caller, body }) => show(caller, () => createCustomer(deps, caller, body.externalId)),
+    ({ caller, body: { externalId, identity } }) =>
+      show(caller, () => createCustomer(deps, caller, externalId, identity && toIdentity(identity))),
   )
 
   app.get(
@@ -111,6 +117,39 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
         },
       },
       ({ caller, params: ref }) => show(caller, () => getCustomer(deps, caller, ref)),
+    )
+
+    app.put(
+      `/v1/customers${path}/identity`,
+      {
+        schema: {
+          tags,
+          operationId: named('updateIdentity'),
+          summary: 'Say who a customer is',
+          description:
+            'In place of all that was known: what is left out is unknown. It is encrypted with a key of the customer, and no event tells it.',
+          params,
+          body: identityRequest,
+          response: { 200: customerSchema },
+        },
+      },
+      ({ caller, params: ref, body }) => show(caller, () => identifyCustomer(deps, caller, ref, toIdentity(body))),
+    )
+
+    app.get(
+      `/v1/customers${path}/identity`,
+      {
+        config: { role: 'ADMIN' },
+        schema: {
+          tags,
+          operationId: named('getIdentity'),
+          summary: 'Read who a customer is',
+          description: 'What is known of the person; empty where nothing is.',
+          params,
+          response: { 200: identitySchema },
+        },
+      },
+      async ({ caller, params: ref }) => toIdentityView(await getIdentity(deps, caller, ref)),
     )
 
     app.post(

@@ -1,16 +1,36 @@
 import { z } from 'zod'
 import { CUSTOMER_STATUSES, displayName, LONGEST_DETAIL } from '../../domain/customer/customer.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
-import type { Customer, CustomerFilter } from '../../services/customers/customers.ts'
+import type { Customer, CustomerQuery } from '../../services/customers/customers.ts'
 import type { Organization } from '../../services/organizations/organizations.ts'
+import { IDENTITY_ANSWER, IDENTITY_MEMBERS, verificationAnswer, verificationRequest } from '../lists/identity.ts'
 import { changedSince, listQuery, queryPhone, startOfBound } from '../lists/query.ts'
 import { externalId, instant, localDate, newExternalId, note, text } from '../wire.ts'
 import * as examples from './openapi/examples.ts'
 import { named, pageOf } from './registry.ts'
 
+const verification = named('VerificationRequest', verificationRequest, { example: examples.identity.verification })
+
+export const identityRequest = named(
+  'IdentityRequest',
+  z.strictObject({ ...IDENTITY_MEMBERS, verification: verification.optional() }),
+  { example: examples.identity },
+)
+
+const verificationSchema = named('Verification', verificationAnswer, { example: examples.identity.verification })
+
+export const identitySchema = named(
+  'Identity',
+  z.object({ ...IDENTITY_ANSWER, verification: verificationSchema.optional() }),
+  { example: examples.identity },
+)
+
 export const createCustomerRequest = named(
   'CreateCustomerRequest',
-  z.strictObject({ externalId: newExternalId.describe("The partner's own id of the customer; unique.") }),
+  z.strictObject({
+    externalId: newExternalId.describe("The partner's own id of the customer; unique."),
+    identity: identityRequest.optional().describe('Who the customer is. It is kept encrypted.'),
+  }),
   { example: { externalId: examples.customer.externalId } },
 )
 
@@ -40,10 +60,16 @@ export const customerQuery = listQuery.extend({
       'Only customers whose display name or business name begins with this text; upper and lower case are the same.',
     ),
   updatedSince: changedSince('customers'),
+  person: text({ max: LONGEST_DETAIL.businessName })
+    .optional()
+    .describe(
+      'Only customers whose identity has all these words in its names, or this phone number, e-mail or number of a document, whole. ADMIN only.',
+    ),
 })
 
 /** Reads the query of a list of customers as a filter. */
-export const toCustomerFilter = (query: z.infer<typeof customerQuery>, zone: string): CustomerFilter => ({
+export const toCustomerFilter = (query: z.infer<typeof customerQuery>, zone: string): CustomerQuery => ({
+  person: query.person,
   externalId: query.externalId,
   status: query.status,
   phone: query.phone,

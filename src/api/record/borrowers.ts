@@ -1,4 +1,5 @@
-import type { Caller } from '../../services/access/caller.ts'
+import type { Identity } from '../../domain/customer/identity.ts'
+import { type Caller, mayReadPeople } from '../../services/access/caller.ts'
 import { scoresOf } from '../../services/credit/credit.ts'
 import {
   type Borrower,
@@ -7,6 +8,7 @@ import {
   listBorrowers,
   updateBorrower,
 } from '../../services/customers/borrowers.ts'
+import { getIdentity, identifyCustomer } from '../../services/customers/customers.ts'
 import type { Core, Deps } from '../../services/deps.ts'
 import { rangeOf } from '../lists/query.ts'
 import type { StyleApp } from '../style.ts'
@@ -16,10 +18,11 @@ import {
   borrowerList,
   borrowerQuery,
   createBorrowerRequest,
+  identityIn,
   toBorrower,
   toBorrowerFilter,
   toChanges,
-  toDetails,
+  toNewBorrower,
   updateBorrowerRequest,
 } from './borrowers.wire.ts'
 import * as examples from './openapi/examples.ts'
@@ -27,14 +30,23 @@ import { byId, made, requireSameId, toItem, toList } from './registry.ts'
 
 const tags = ['borrowers']
 
-/** Adds the current score to a borrower. */
-export async function scored(deps: Core, caller: Caller, borrower: Borrower): Promise<BorrowerView> {
+/** Adds the current score to a borrower. @param identity who the borrower is, for a caller who may read that */
+export async function scored(
+  deps: Core,
+  caller: Caller,
+  borrower: Borrower,
+  identity?: Identity,
+): Promise<BorrowerView> {
   const scores = await scoresOf(deps, caller, [borrower.id])
-  return toBorrower(borrower, deps.config.zone, scores.get(borrower.id))
+  return toBorrower(borrower, deps.config.zone, scores.get(borrower.id), identity)
 }
 
 export function borrowerRoutes(app: StyleApp, deps: Deps): void {
-  const { zone } = deps.config
+  writeRoutes(app, deps)
+  readRoutes(app, deps)
+}
+
+function writeRoutes(app: StyleApp, deps: Deps): void {
   const item = async (caller: Caller, borrower: Borrower) => toItem(await scored(deps, caller, borrower))
 
   app.post(
@@ -51,7 +63,7 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
       },
     },
     async ({ caller, body }, reply) =>
-      item(caller, made(reply, await createBorrower(deps, caller, body.id, toDetails(body)))),
+      item(caller, made(reply, await createBorrower(deps, caller, toNewBorrower(body)))),
   )
 
   app.put(
@@ -70,9 +82,16 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, params: { id }, body }) => {
       requireSameId('id', id, body.id)
-      return item(caller, await updateBorrower(deps, caller, id, toChanges(body)))
+      const borrower = await updateBorrower(deps, caller, id, toChanges(body))
+      if (body.identity === undefined) return item(caller, borrower)
+      await identifyCustomer(deps, caller, { id }, identityIn(body.identity))
+      return item(caller, await getBorrower(deps, caller, id))
     },
   )
+}
+
+function readRoutes(app: StyleApp, deps: Deps): void {
+  const { zone } = deps.config
 
   app.get(
     '/v1/borrowers',
@@ -101,11 +120,15 @@ export function borrowerRoutes(app: StyleApp, deps: Deps): void {
         tags,
         operationId: 'getBorrower',
         summary: 'Read a borrower',
-        description: 'Whichever style made it, with the score as of now.',
+        description: 'Whichever style made it, with the score as of now; for an ADMIN with who the borrower is.',
         params: byId,
         response: { 200: borrowerItem },
       },
     },
-    async ({ caller, params: { id } }) => item(caller, await getBorrower(deps, caller, id)),
+    async ({ caller, params: { id } }) => {
+      const borrower = await getBorrower(deps, caller, id)
+      const identity = mayReadPeople(caller) ? await getIdentity(deps, caller, { id }) : undefined
+      return toItem(await scored(deps, caller, borrower, identity))
+    },
   )
 }

@@ -7,11 +7,21 @@ import {
   displayName,
   LONGEST_DETAIL,
 } from '../../domain/customer/customer.ts'
+import type { Identity } from '../../domain/customer/identity.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
-import type { Borrower } from '../../services/customers/borrowers.ts'
+import type { Borrower, NewBorrower } from '../../services/customers/borrowers.ts'
 import type { CustomerFilter } from '../../services/customers/customers.ts'
 import { wireInteger } from '../body/json.ts'
 import { clearable } from '../body/validation.ts'
+import { inWords } from '../lists/eventView.ts'
+import {
+  IDENTITY_ANSWER,
+  IDENTITY_MEMBERS,
+  toIdentity,
+  toIdentityView,
+  verificationAnswer,
+  verificationRequest,
+} from '../lists/identity.ts'
 import { changedSince, listQuery, queryPhone, startOfBound } from '../lists/query.ts'
 import { count } from '../openapi/answers.ts'
 import { emailOrEmpty, instant, text } from '../wire.ts'
@@ -19,6 +29,49 @@ import * as examples from './openapi/examples.ts'
 import { answerFields, itemOf, listOf, named, recordId, wireId } from './registry.ts'
 
 const ANSWER_FIELDS = answerFields('credit_score', 'created_at', 'updated_at')
+
+/** The names of the members of an identity. */
+const IDENTITY_NAMES = {
+  firstName: 'first_name',
+  middleName: 'middle_name',
+  lastName: 'last_name',
+  dateOfBirth: 'date_of_birth',
+  gender: 'gender',
+  nationality: 'nationality',
+  idType: 'id_type',
+  idNumber: 'id_number',
+  phone: 'phone',
+  email: 'email',
+  address: 'address',
+  verification: 'verification',
+} as const satisfies Record<keyof Identity, string>
+
+const verification = named('VerificationRequest', verificationRequest, { example: examples.verification })
+
+const identityRequest = named(
+  'IdentityRequest',
+  z.strictObject({
+    ...inWords(IDENTITY_MEMBERS, IDENTITY_NAMES),
+    verification: verification.optional(),
+  }),
+  { example: examples.identity },
+).describe('Who the borrower is, in place of all that was known. It is kept encrypted.')
+
+const verificationSchema = named('Verification', verificationAnswer, { example: examples.verification })
+
+const identitySchema = named(
+  'Identity',
+  z.object({ ...inWords(IDENTITY_ANSWER, IDENTITY_NAMES), verification: verificationSchema.optional() }),
+  { example: examples.identity },
+)
+
+/** Reads an identity of a body. */
+export const identityIn = (body: z.infer<typeof identityRequest>): Identity =>
+  toIdentity(
+    Object.fromEntries(
+      Object.entries(IDENTITY_NAMES).map(([member, name]) => [member, body[name as keyof typeof body]]),
+    ),
+  )
 
 export const createBorrowerRequest = named(
   'CreateBorrowerRequest',
@@ -31,6 +84,7 @@ export const createBorrowerRequest = named(
     type: text({ max: LONGEST_DETAIL.type }).describe('What kind of business, in your own words.'),
     region: text({ max: LONGEST_DETAIL.region }),
     country: text({ min: 0, max: LONGEST_DETAIL.country }).optional().describe('Empty where it is unknown.'),
+    identity: identityRequest.optional(),
     ...ANSWER_FIELDS,
   }),
   { example: examples.newBorrower },
@@ -51,6 +105,7 @@ export const updateBorrowerRequest = named(
     type: text({ min: 0, max: LONGEST_DETAIL.type }).optional(),
     region: text({ min: 0, max: LONGEST_DETAIL.region }).optional(),
     country: clearable(text({ min: 0, max: LONGEST_DETAIL.country }), ''),
+    identity: identityRequest.optional(),
     ...ANSWER_FIELDS,
   }),
   { example: examples.borrowerChanges },
@@ -82,6 +137,7 @@ const borrowerSchema = named(
     type: z.string(),
     region: z.string(),
     country: z.string().optional().describe('Absent while unknown.'),
+    identity: identitySchema.optional().describe('Who the borrower is; of one borrower, for an ADMIN alone.'),
     credit_score: count.describe('0 to 1000; 0 while unscored.'),
     created_at: instant,
     updated_at: instant,
@@ -108,13 +164,23 @@ export function toChanges(body: DetailsBody): Partial<BorrowerDetails> {
   return Object.fromEntries(given.map((detail) => [detail, body[nameOf(detail)] || null]))
 }
 
-export function toDetails(body: DetailsBody): BorrowerDetails {
+function toDetails(body: DetailsBody): BorrowerDetails {
   const given = toChanges(body)
   return detailsOf((detail) => given[detail])
 }
 
-/** Builds the record style's view of a borrower; one without a score has the score 0. */
-export const toBorrower = (borrower: Borrower, zone: string, score = 0): BorrowerView => ({
+/** Reads a borrower to be made. */
+export const toNewBorrower = ({ id, identity, ...body }: z.infer<typeof createBorrowerRequest>): NewBorrower => ({
+  id,
+  details: toDetails(body),
+  identity: identity && identityIn(identity),
+})
+
+/**
+ * Builds the record style's view of a borrower; one without a score has the score 0.
+ * @param identity left out: the caller may not read it
+ */
+export const toBorrower = (borrower: Borrower, zone: string, score = 0, identity?: Identity): BorrowerView => ({
   id: wireInteger(borrower.id),
   business_name: borrower.businessName ?? displayName(borrower),
   phone: borrower.phone ?? '',
@@ -123,6 +189,7 @@ export const toBorrower = (borrower: Borrower, zone: string, score = 0): Borrowe
   type: borrower.type ?? '',
   region: borrower.region ?? '',
   ...(borrower.country !== null && { country: borrower.country }),
+  ...(identity && { identity: inWords(toIdentityView(identity), IDENTITY_NAMES) }),
   credit_score: score,
   created_at: toRfc3339(borrower.createdAt, zone),
   updated_at: toRfc3339(borrower.updatedAt, zone),

@@ -24,6 +24,8 @@ const NOT_THEIRS = "x-user-id must be the id of the caller's organization"
 const FAULT_NAMES: FaultNames = {
   idempotencyKey: KEY_HEADER,
   updatedSince: 'updated_since',
+  dateOfBirth: 'identity.date_of_birth',
+  verifiedOn: 'identity.verification.on',
   loanId: 'loan_id',
   borrowerId: 'borrower_id',
   entryId: 'repayment_id',

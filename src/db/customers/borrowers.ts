@@ -7,8 +7,16 @@ import { inTransaction } from '../postgres/transaction.ts'
 import type { Asked, Found } from '../queries/cursor.ts'
 import type { NumberedDb } from '../queries/idBlocks.ts'
 import { AFTER_TRANSACTION_ID, type ListedDb } from '../queries/lists.ts'
-import { statement } from '../queries/statement.ts'
+import { type Parameter, statement } from '../queries/statement.ts'
 import { type CustomerFilter, readCustomers } from './customers.ts'
+import {
+  PERSON_COLUMNS,
+  type PersonValues,
+  personParameters,
+  personValues,
+  type SealedPerson,
+  tracedPerson,
+} from './identities.ts'
 
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {
@@ -46,18 +54,29 @@ interface BorrowerValues extends BorrowerDetails, TrailValues {
   readonly id: bigint
 }
 
-const insert = statement<BorrowerValues & { activationDate: LocalDate; accountNo: bigint }>(
+const insert = statement<BorrowerValues & PersonValues & { activationDate: LocalDate; accountNo: bigint }>(
   'insert-borrower',
   (p) => `
   WITH made AS (
-    INSERT INTO customer (organization_id, id, status, activation_date, created_at, updated_at, account_no, ${DETAIL_COLUMNS.join(', ')})
+    INSERT INTO customer (organization_id, id, status, activation_date, created_at, updated_at, account_no, ${DETAIL_COLUMNS.join(', ')},
+      ${PERSON_COLUMNS.join(', ')})
     SELECT ${p('organizationId')}, ${p('id')}, 'Active', ${p('activationDate')}::date, ${p('changedAt')}::timestamptz,
-      ${p('changedAt')}, ${p('accountNo')}, ${BORROWER_DETAILS.map(p).join(', ')} ${AFTER_TRANSACTION_ID}
+      ${p('changedAt')}, ${p('accountNo')}, ${BORROWER_DETAILS.map(p).join(', ')},
+      ${personParameters(p as Parameter<PersonValues>)} ${AFTER_TRANSACTION_ID}
     ON CONFLICT (organization_id, id) DO NOTHING
     RETURNING id
-  ), ${trail(p, 'made', 'customer')}
+  ), ${trail(p as Parameter<TrailValues>, 'made', 'customer')}
   SELECT id FROM made`,
 )
+
+/** A customer to be made under an id of the client's own. */
+export interface NewBorrower {
+  readonly id: bigint
+  readonly details: BorrowerDetails
+  readonly activationDate: LocalDate
+  /** Who the customer is, encrypted; null where nothing is known. */
+  readonly person: SealedPerson | null
+}
 
 /**
  * A new customer under an id of the client's own, Active.
@@ -66,12 +85,11 @@ const insert = statement<BorrowerValues & { activationDate: LocalDate; accountNo
 export async function insertBorrower(
   numbered: NumberedDb,
   author: Author,
-  id: bigint,
-  details: BorrowerDetails,
-  activationDate: LocalDate,
+  { id, details, activationDate, person }: NewBorrower,
   now: number,
 ): Promise<Borrower | undefined> {
-  const trace: Trace = { action: 'create', before: null, after: { status: 'Active', activationDate, ...details } }
+  const after = { status: 'Active', activationDate, ...details, ...tracedPerson(person) }
+  const trace: Trace = { action: 'create', before: null, after }
   const { organizationId } = author
   const { db } = numbered
   const accountNo = (await reserveAccountNumbers(numbered, organizationId, 'customer', 1))()
@@ -81,6 +99,7 @@ export async function insertBorrower(
       id,
       activationDate,
       accountNo,
+      ...personValues(person),
       ...trailValues(db.pool, author, now, { entity: 'customer', id }, trace),
     }),
   )

@@ -10,10 +10,18 @@ import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import type { Asked, Found } from '../queries/cursor.ts'
 import { type NumberedDb, reserveIds, retryOnTakenId } from '../queries/idBlocks.ts'
 import { AFTER_TRANSACTION_ID, type List, type ListedDb, readList } from '../queries/lists.ts'
-import { type Conditions, conditionsOf, statement } from '../queries/statement.ts'
+import { type Conditions, conditionsOf, type Parameter, statement } from '../queries/statement.ts'
+import {
+  type CustomerRef,
+  PERSON_COLUMNS,
+  type PersonValues,
+  personParameters,
+  personValues,
+  type SealedPerson,
+  tracedPerson,
+} from './identities.ts'
 
-/** A reference to a customer: the service's number or the partner's own id. */
-export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }
+export type { CustomerRef } from './identities.ts'
 
 /** A customer as stored; a record system's borrower is one too. */
 export interface Customer {
@@ -55,6 +63,9 @@ export interface CustomerFilter {
   readonly name?: string | undefined
   /** Lists the customers that were changed since then, in the order of their last change. */
   readonly updatedSince?: Instant | undefined
+  /** The hashes that a customer has to have: all of them, or any of them; array literals. */
+  readonly allHashes?: string | undefined
+  readonly anyHashes?: string | undefined
 }
 
 /** The orders of lists of customers: as they came, and as they were changed last. */
@@ -74,11 +85,18 @@ const NAMED = ["lower(external_id || ' Customer')", 'lower(business_name)'].map(
 
 const CHANGES = changesOf('customer', CUSTOMER_ORDERS.change)
 
+/** Found by the index of the hashes: in the order of the list, a rare person would be looked for among all. */
+function identified(operator: '@>' | '&&'): string {
+  return `a.id = ANY (ARRAY(SELECT id FROM customer WHERE organization_id = $1 AND identity_hashes <> '{}' AND identity_hashes ${operator} ?::bigint[]))`
+}
+
 const CONDITIONS = {
   rareName: `a.id = ANY (ARRAY(${NAMED.join(' UNION ALL ')}))`,
   externalId: 'a.external_id = ?',
   status: 'a.status = ?',
   phone: 'a.phone = ?',
+  allHashes: identified('@>'),
+  anyHashes: identified('&&'),
   name: `(lower(a.external_id || ' Customer') LIKE lower(?) OR lower(a.business_name) LIKE lower(?))`,
 }
 
@@ -89,7 +107,7 @@ const MANY = 1_000
 export const findCustomers = (listed: ListedDb, asked: Asked<CustomerFilter>): Promise<Found<Customer> | undefined> =>
   readCustomers<Customer>(listed, COLUMNS, asked)
 
-interface NewCustomerValues extends TrailValues {
+interface NewCustomerValues extends TrailValues, PersonValues {
   readonly id: bigint
   readonly externalId: string
   readonly activationDate: LocalDate
@@ -100,11 +118,12 @@ const insert = statement<NewCustomerValues>(
   'insert-customer',
   (p) => `
   WITH made AS (
-    INSERT INTO customer (organization_id, id, external_id, status, activation_date, created_at, updated_at, account_no)
+    INSERT INTO customer (organization_id, id, external_id, status, activation_date, created_at, updated_at, account_no,
+      ${PERSON_COLUMNS.join(', ')})
     SELECT ${p('organizationId')}, ${p('id')}, ${p('externalId')}, 'Active', ${p('activationDate')}::date, ${p('changedAt')}::timestamptz,
-      ${p('changedAt')}, ${p('accountNo')} ${AFTER_TRANSACTION_ID}
+      ${p('changedAt')}, ${p('accountNo')}, ${personParameters(p as Parameter<PersonValues>)} ${AFTER_TRANSACTION_ID}
     ON CONFLICT DO NOTHING RETURNING id
-  ), ${trail(p, 'made', 'customer')}
+  ), ${trail(p as Parameter<TrailValues>, 'made', 'customer')}
   SELECT id FROM made`,
 )
 
@@ -113,6 +132,14 @@ const findTaken = statement<{ organizationId: number; externalId: string }>(
   (p) => `SELECT FROM customer WHERE organization_id = ${p('organizationId')} AND external_id = ${p('externalId')}`,
 )
 
+/** A customer to be made. */
+export interface NewCustomer {
+  readonly externalId: string
+  readonly activationDate: LocalDate
+  /** Encrypts who the customer of a number is; null where nothing is known. */
+  readonly personOf: (id: bigint) => SealedPerson | null
+}
+
 /**
  * A new customer, Active.
  * @returns undefined when the external id is taken
@@ -120,18 +147,20 @@ const findTaken = statement<{ organizationId: number; externalId: string }>(
 export async function insertCustomer(
   numbered: NumberedDb,
   author: Author,
-  { externalId, activationDate }: { externalId: string; activationDate: LocalDate },
+  { externalId, activationDate, personOf }: NewCustomer,
   now: number,
 ): Promise<Customer | undefined> {
-  const trace: Trace = { action: 'create', before: null, after: { externalId, status: 'Active', activationDate } }
   const { organizationId } = author
   const { db } = numbered
   const accountNo = (await reserveAccountNumbers(numbered, organizationId, 'customer', 1))()
   const columns = { externalId, activationDate, accountNo }
   const tryInsert = async () => {
     const id = (await reserveIds(numbered, 'customer', 1))()
+    const person = personOf(id)
+    const after = { externalId, status: 'Active', activationDate, ...tracedPerson(person) }
+    const trace: Trace = { action: 'create', before: null, after }
     const trail = trailValues(db.pool, author, now, { entity: 'customer', id }, trace)
-    const { rows } = await db.pool.query<{ id: bigint }>(insert({ ...columns, id, ...trail }))
+    const { rows } = await db.pool.query<{ id: bigint }>(insert({ ...columns, id, ...trail, ...personValues(person) }))
     if (rows[0]) return rows[0]
     // Read afterwards: the insert may not see the other customer, which was committed while it ran.
     const { rowCount } = await db.pool.query(findTaken({ organizationId, externalId }))

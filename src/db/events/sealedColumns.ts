@@ -104,11 +104,15 @@ export const SEALED = {
       'closed_on',
       'close_reason',
       ...PERSON,
+      'identity',
       'created_at',
       'updated_at',
       'account_no',
     ],
-    leftOut: {},
+    leftOut: {
+      person_key: 'destroyed with the person, and encrypted again when KEY_ENCRYPTION_SECRET changes',
+      identity_hashes: 'follows from the identity',
+    },
     isMutable: true,
   },
   loan: {

@@ -75,7 +75,7 @@ interface Named {
 const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly string[]]> = new Map(
   Object.entries({
     loan: ['loan', ['create', 'update']],
-    customer: ['customer', ['create', 'update', 'activate', 'close']],
+    customer: ['customer', ['create', 'update', 'identify', 'activate', 'close']],
     organization: ['organization', ['create', 'update']],
     'loan product': ['loan_product'],
     account: ['account'],

@@ -18,6 +18,9 @@ export interface SearchAsked {
   readonly phones: readonly string[]
   /** The text as a number of the service; null where it is none. */
   readonly number: bigint | null
+  /** The hashes of a person, as array literals: all of them, or any of them; null: persons are not looked for by these. */
+  readonly allHashes: string | null
+  readonly anyHashes: string | null
   /** Rows of each kind at most. */
   readonly most: number
 }
@@ -64,6 +67,8 @@ const customers = unprepared<SearchAsked>(
   (p) => `
   SELECT id, external_id AS "externalId", business_name AS "businessName", phone, status FROM (
     ${[
+      `identity_hashes <> '{}' AND identity_hashes @> ${p('allHashes')}::bigint[]`,
+      `identity_hashes <> '{}' AND identity_hashes && ${p('anyHashes')}::bigint[]`,
       `external_id = ${p('text')}`,
       `phone = ANY(${p('phones')}::text[])`,
       `id = ${p('number')}::bigint`,
@@ -80,7 +85,7 @@ const customers = unprepared<SearchAsked>(
       )
       .join(' UNION ALL ')}
   ) AS found GROUP BY id, external_id, business_name, phone, status
-  ORDER BY greatest(min(place), 5), id LIMIT ${p('most')}`,
+  ORDER BY greatest(min(place), 7), id LIMIT ${p('most')}`,
 )
 
 const loans = unprepared<SearchAsked>(

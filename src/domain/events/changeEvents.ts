@@ -22,6 +22,7 @@ export interface ToldChange {
 const OF_CUSTOMERS: ReadonlyMap<string, readonly EventType[]> = new Map([
   ['create', ['customer.created']],
   ['update', ['customer.updated']],
+  ['identify', ['customer.updated']],
   ['activate', ['customer.activated']],
   ['close', ['customer.closed']],
   ['score', ['credit.decided']],

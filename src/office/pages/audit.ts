@@ -193,7 +193,7 @@ const NAMED_WITHIN: Readonly<Record<string, Readonly<Record<string, Words>>>> = 
   buckets: { name: BUCKET_WORDS },
 }
 
-const ANSWERS: Words = { true: ['yes', 'ndiyo'], false: ['no', 'hapana'] }
+const ANSWERS: Words = { true: ['yes', 'ndiyo'], false: ['no', 'hapana'], encrypted: ['encrypted', 'kwa siri'] }
 
 interface Place {
   readonly state: State
@@ -243,6 +243,8 @@ const fieldTexts = (state: State, within: string, writing: Writing): string =>
 function valueText(name: string, value: unknown, { state, within, writing }: Place): string {
   const { language, zone, currency } = writing
   if (value === null || value === undefined) return '–'
+  // Nobody reads the text of an identity.
+  if (name === 'identity') return nameIn(ANSWERS, language, 'encrypted')
   if (Array.isArray(value))
     return value.length === 0 ? '–' : value.map((one) => valueText(name, one, { state, within, writing })).join(', ')
   if (isState(value)) return `(${fieldTexts(withoutNulls(value), name, writingOf(value, writing))})`

@@ -1,9 +1,11 @@
 import { type Html, html } from '../../api/http/html.ts'
 import { displayName } from '../../domain/customer/customer.ts'
+import type { Identity } from '../../domain/customer/identity.ts'
 import { notFound } from '../../domain/errors.ts'
+import { mayReadPeople } from '../../services/access/caller.ts'
 import { scoreNow } from '../../services/credit/credit.ts'
 import { type Borrower, getBorrower } from '../../services/customers/borrowers.ts'
-import { type Customer, getCustomer, listCustomers } from '../../services/customers/customers.ts'
+import { type Customer, getCustomer, getIdentity, listCustomers } from '../../services/customers/customers.ts'
 import { listLoans } from '../../services/loans/loanList.ts'
 import type { LoanNow } from '../../services/loans/loans.ts'
 import { LONGEST_SEARCH, MOST_FOUND, search } from '../../services/office/search.ts'
@@ -59,6 +61,7 @@ export async function customerPage(desk: Desk, text: string, query: Fields): Pro
   const body = html`<h1>${displayName(customer)}</h1>
 ${done(desk, query)}
 ${details(desk, customer, borrower)}
+${mayReadPeople(caller) && (await person(desk, id))}
 ${isAdmin && customer.status === 'Active' && html`<p class="actions"><a href="/customers/${id}/do/close">${say('closeCustomer')}</a></p>`}
 ${loansOf(desk, loans.items)}
 ${loans.total !== undefined && loans.total > MOST_LOANS && html`<p>${say('latestOf', { shown: MOST_LOANS, all: loans.total })}</p>`}
@@ -77,6 +80,30 @@ function details({ say }: Desk, customer: Customer, borrower: Borrower): Html {
     [say('address'), borrower.address],
   ] as const
   return tiles(named.flatMap(([name, value]) => (value === null || value === '' ? [] : [tile(name, String(value))])))
+}
+
+/** Builds who a customer is, and the link by which that is said. */
+async function person(desk: Desk, id: bigint): Promise<Html> {
+  const { deps, caller, say } = desk
+  const identity = await getIdentity(deps, caller, { id })
+  return html`<section><h2>${say('identity')}</h2>${identityTiles(desk, identity)}
+<p class="actions"><a href="/customers/${id}/do/identify">${say('identify')}</a></p></section>`
+}
+
+/** Builds the tiles of what is known of a person. */
+export function identityTiles({ say }: Pick<Desk, 'say'>, { verification, ...identity }: Identity): Html {
+  const { gender, idType, ...texts } = identity
+  const named = [
+    ...(Object.entries(texts) as [keyof typeof texts, string | null][]).map(
+      ([member, value]) => [say(member), value] as const,
+    ),
+    [say('gender'), gender && say(`person_${gender}`)],
+    [say('idType'), idType && say(`person_${idType}`)],
+    [say('verification'), verification && say(`person_${verification.result}`)],
+    [say('verifiedBy'), verification && `${verification.by} ${verification.reference ?? ''}`.trim()],
+    [say('verifiedOn'), verification?.on ?? null],
+  ] as const
+  return tiles(named.flatMap(([name, value]) => (value === null ? [] : [tile(name, value)])))
 }
 
 /** Builds the table of the loans of a customer. */

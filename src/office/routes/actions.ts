@@ -23,6 +23,7 @@ import { RESTRUCTURE, REVERSE_RESTRUCTURE } from '../loan/restructures.ts'
 import { approvalStep, previewTable, rejectAllStep } from './approvals.ts'
 import { type Step, takeStep } from './flow.ts'
 import { allocateStep, returnStep, reverseStep } from './payments.ts'
+import { identifyStep } from './people.ts'
 import { applyStep } from './reconciliations.ts'
 
 type Params = Readonly<Record<'id' | 'loanId' | 'transactionId' | 'action', string>>
@@ -50,6 +51,7 @@ export function addActions(app: FastifyInstance, deps: Core): void {
   add('/loans/:id/do/:action', loanStep)
   add('/loans/:id/transactions/:transactionId/do/:action', transactionStep)
   add('/customers/:id/do/close', closeStep)
+  add('/customers/:id/do/identify', identifyStep)
   add('/products/:id/do/retire', retireStep)
   add('/payments/:id/loans/:loanId/do/allocate', allocateStep)
   add('/payments/:id/do/return', returnStep)

@@ -41,6 +41,9 @@ export function requireAdmin(caller: Pick<Identity, 'roles'>): void {
 export const mayReadAll = ({ roles }: Pick<Identity, 'roles'>): boolean =>
   roles.includes('ADMIN') || roles.includes('AUDITOR')
 
+/** Returns whether a caller may read who customers are. */
+export const mayReadPeople = ({ roles }: Pick<Identity, 'roles'>): boolean => roles.includes('ADMIN')
+
 /** Requires a reader of the whole book. @throws LendingError `permission_denied` for a USER (contract 3.6) */
 export function requireReader(caller: Pick<Identity, 'roles'>): void {
   if (!mayReadAll(caller))

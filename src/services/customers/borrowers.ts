@@ -6,7 +6,9 @@ import {
   insertBorrower,
 } from '../../db/customers/borrowers.ts'
 import { CUSTOMER_ORDERS, type CustomerFilter } from '../../db/customers/customers.ts'
+import { findPerson } from '../../db/customers/identities.ts'
 import { type BorrowerDetails, displayName, sameDetails, withChanges } from '../../domain/customer/customer.ts'
+import { type Identity, requirePossible, sameIdentity, UNKNOWN } from '../../domain/customer/identity.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { alreadyExists, notFound } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
@@ -27,6 +29,20 @@ export interface Recorded<T> {
 
 const noSuchBorrower = () => notFound('no borrower has that id')
 
+/** A borrower to be made. */
+export interface NewBorrower {
+  readonly id: bigint
+  readonly details: BorrowerDetails
+  /** Who the borrower is; left out: nothing is known. */
+  readonly identity?: Identity | undefined
+}
+
+/** Returns whether the identity of a customer is the same as another. */
+async function isIdentity(deps: Core & Writing, { organizationId }: Caller, id: bigint, identity: Identity) {
+  const person = await findPerson(deps.db, organizationId, { id })
+  return sameIdentity((person && deps.people.open({ organizationId, id }, person)) ?? UNKNOWN, identity)
+}
+
 /**
  * Creates a customer under an id that the client chose, Active at once (contract 5.1, 5.5). A repeated request with the
  * same content gets the stored customer, also after it was given an external id. A customer that a partner made has no
@@ -36,14 +52,18 @@ const noSuchBorrower = () => notFound('no borrower has that id')
 export async function createBorrower(
   deps: Core & Writing,
   caller: Caller,
-  id: bigint,
-  details: BorrowerDetails,
+  { id, details, identity }: NewBorrower,
 ): Promise<Recorded<Borrower>> {
-  const now = deps.now(caller.organizationId)
-  const inserting = insertBorrower(deps, caller, id, details, dateIn(deps.config.zone, now), now)
+  const { organizationId } = caller
+  const now = deps.now(organizationId)
+  const today = dateIn(deps.config.zone, now)
+  if (identity) requirePossible(identity, today)
+  const person = identity ? deps.people.seal({ organizationId, id }, identity, null) : null
+  const inserting = insertBorrower(deps, caller, { id, details, activationDate: today, person }, now)
   const made = await abortedWhereKeyTaken(inserting)
   const borrower = made ?? (await getBorrower(deps, caller, id))
-  if (!sameDetails(borrower, details))
+  const isSame = made !== undefined || identity === undefined || (await isIdentity(deps, caller, id, identity))
+  if (!(sameDetails(borrower, details) && isSame))
     throw alreadyExists('id', 'a borrower with that id exists already, with other content')
   return { item: borrower, replayed: made === undefined }
 }

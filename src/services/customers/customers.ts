@@ -10,10 +10,13 @@ import {
   insertCustomer,
   setExternalId,
 } from '../../db/customers/customers.ts'
+import { changePerson, findPerson } from '../../db/customers/identities.ts'
+import { arrayOf } from '../../db/queries/rows.ts'
 import { type CustomerLifecycle, requireActivatable, requireClosable } from '../../domain/customer/customer.ts'
+import { type Identity, requirePossible, sameIdentity, UNKNOWN } from '../../domain/customer/identity.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
-import { alreadyExists, failedPrecondition, notFound } from '../../domain/errors.ts'
-import type { Caller } from '../access/caller.ts'
+import { alreadyExists, failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
+import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
@@ -24,10 +27,19 @@ export type { Customer, CustomerFilter, CustomerRef } from '../../db/customers/c
  * Creates a customer, Active at once (contract 4.1).
  * @throws LendingError `already_exists` when the external id is taken
  */
-export async function createCustomer(deps: Core & Writing, caller: Caller, externalId: string): Promise<Customer> {
-  const now = deps.now(caller.organizationId)
+export async function createCustomer(
+  deps: Core & Writing,
+  caller: Caller,
+  externalId: string,
+  identity?: Identity,
+): Promise<Customer> {
+  const { organizationId } = caller
+  const now = deps.now(organizationId)
   const activationDate = dateIn(deps.config.zone, now)
-  const customer = await abortedWhereKeyTaken(insertCustomer(deps, caller, { externalId, activationDate }, now))
+  if (identity) requirePossible(identity, activationDate)
+  const personOf = (id: bigint) => (identity ? deps.people.seal({ organizationId, id }, identity, null) : null)
+  const inserting = insertCustomer(deps, caller, { externalId, activationDate, personOf }, now)
+  const customer = await abortedWhereKeyTaken(inserting)
   if (!customer) throw alreadyExists('externalId', 'a customer with that externalId exists already')
   return customer
 }
@@ -42,18 +54,75 @@ export async function getCustomer(deps: Core, caller: Caller, ref: CustomerRef):
   return customer
 }
 
+/** What a list of customers is asked for by. */
+export interface CustomerQuery extends Omit<CustomerFilter, 'allHashes' | 'anyHashes'> {
+  /** Words of a name, or the whole phone number, e-mail or number of a document, as an identity has it. */
+  readonly person?: string | undefined
+}
+
 /**
  * Returns a part of the organization's customers.
- * @throws LendingError `invalid_argument` for a range that names no part, `unavailable`
+ * @throws LendingError `permission_denied` where a person is looked for and the caller is no ADMIN, `invalid_argument` for a range
+ *   that names no part, `unavailable`
  */
 export async function listCustomers(
-  deps: Core & Caches,
-  { organizationId }: Caller,
-  filter: CustomerFilter,
+  deps: Core & Caches & Pick<Writing, 'people'>,
+  caller: Caller,
+  { person, ...query }: CustomerQuery,
   range: Range,
 ): Promise<Ranged<Customer>> {
+  const { organizationId } = caller
+  const filter = { ...query, ...(person !== undefined && hashesOf(deps, caller, person)) }
   const position = positionOf(range, CUSTOMER_ORDERS, filter.updatedSince)
   return rangedOf(await findCustomers(deps, { organizationId, filter, position }))
+}
+
+/** Returns the hashes by which a person is found. @throws LendingError `permission_denied`, `invalid_argument` */
+function hashesOf({ people }: Pick<Writing, 'people'>, caller: Caller, person: string) {
+  requireAdmin(caller)
+  const asked = people.searched(caller.organizationId, person)
+  if (!asked)
+    throw invalidArgument('person', 'must be words of a name, or a whole phone number, e-mail or number of a document')
+  return 'all' in asked ? { allHashes: arrayOf(asked.all) } : { anyHashes: arrayOf(asked.any) }
+}
+
+/**
+ * Says who a customer is, in place of all that was known before.
+ * @throws LendingError `not_found`, `aborted`
+ */
+export async function identifyCustomer(
+  deps: Core & Pick<Writing, 'people'>,
+  caller: Caller,
+  ref: CustomerRef,
+  identity: Identity,
+): Promise<Customer> {
+  requireWriter(caller)
+  const { organizationId } = caller
+  const now = deps.now(organizationId)
+  requirePossible(identity, dateIn(deps.config.zone, now))
+  const changing = changePerson(deps.db, caller, ref, {
+    now,
+    decide(person) {
+      const whose = { organizationId, id: person.id }
+      const known = deps.people.open(whose, person)
+      return sameIdentity(known ?? UNKNOWN, identity) ? undefined : deps.people.seal(whose, identity, person.personKey)
+    },
+  })
+  const id = await abortedWhereKeyTaken(changing)
+  if (id === undefined) throw noSuchCustomer(ref)
+  return getCustomer(deps, caller, { id })
+}
+
+/** Returns who a customer is. @throws LendingError `permission_denied` for any but an ADMIN, `not_found` */
+export async function getIdentity(
+  { db, people }: Pick<Core, 'db'> & Pick<Writing, 'people'>,
+  caller: Caller,
+  ref: CustomerRef,
+): Promise<Identity> {
+  requireAdmin(caller)
+  const person = await findPerson(db, caller.organizationId, ref)
+  if (!person) throw noSuchCustomer(ref)
+  return people.open({ organizationId: caller.organizationId, id: person.id }, person) ?? UNKNOWN
 }
 
 /**

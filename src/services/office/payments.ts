@@ -71,9 +71,13 @@ export const countWaiting = ({ db }: Pick<Core, 'db'>, { organizationId }: Calle
  * @returns `MOST_FOUND` at most
  * @throws LendingError `invalid_argument`
  */
-export async function searchLoans({ db }: Pick<Deps, 'db'>, caller: Caller, text: string): Promise<PayableLoan[]> {
+export async function searchLoans(
+  { db, people }: Pick<Deps, 'db' | 'people'>,
+  caller: Caller,
+  text: string,
+): Promise<PayableLoan[]> {
   const { organizationId } = caller
-  const { loans, customers, transactions } = await search({ db }, caller, text)
+  const { loans, customers, transactions } = await search({ db, people }, caller, text)
   const ids = [...loans.map(({ id }) => id), ...transactions.map(({ loanId }) => loanId)]
   const [named, ofCustomers] = await Promise.all([
     readPayable(db, organizationId, ids),

@@ -1,7 +1,9 @@
 import { type SearchAsked, searchBook } from '../../db/office/search.ts'
+import { arrayOf } from '../../db/queries/rows.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
-import type { Caller } from '../access/caller.ts'
+import { type Caller, mayReadPeople } from '../access/caller.ts'
+import type { PersonHashes } from '../customers/people.ts'
 import type { Deps } from '../deps.ts'
 
 /** Characters of a search at most, and of the beginning of a name at least. */
@@ -17,21 +19,28 @@ const COUNTRY_CODES = ['254', '255', '256', '250', '257', '251']
 /**
  * Searches the book of the caller's organization: customers by external id, number, phone, the beginning of a name or of any
  * of its words, and a name with a slip; loans
- * by external id or number, and transactions by number or receipt (the reference that came with them).
+ * by external id or number, and for those who may read it by who a customer is; transactions by number or receipt (the reference that came with them).
  * @returns `MOST_FOUND` of each kind at most
  * @throws LendingError `invalid_argument`
  */
-export async function search({ db }: Pick<Deps, 'db'>, caller: Caller, given: string) {
+export async function search({ db, people }: Pick<Deps, 'db' | 'people'>, caller: Caller, given: string) {
   const text = given.trim()
   if (text === '' || text.length > LONGEST_SEARCH || /\p{Cc}/u.test(text))
     throw invalidArgument('search', `must be 1 to ${LONGEST_SEARCH} characters`)
-  return searchBook(db, askedOf(caller.organizationId, text))
+  const { organizationId } = caller
+  const person = mayReadPeople(caller) ? people.searched(organizationId, text) : undefined
+  return searchBook(db, { ...askedOf(organizationId, text), ...hashesOf(person) })
 }
 
 /** Escapes what LIKE reads as a pattern. */
 const escaped = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&')
 
-const askedOf = (organizationId: number, text: string): SearchAsked => ({
+const hashesOf = (person: PersonHashes | undefined) => ({
+  allHashes: person && 'all' in person ? arrayOf(person.all) : null,
+  anyHashes: person && 'any' in person ? arrayOf(person.any) : null,
+})
+
+const askedOf = (organizationId: number, text: string): Omit<SearchAsked, 'allHashes' | 'anyHashes'> => ({
   organizationId,
   text,
   prefix: text.length < SHORTEST_NAME ? null : `${escaped(text)}%`,

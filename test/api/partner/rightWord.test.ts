@@ -186,6 +186,7 @@ describe('what only an ADMIN may do', () => {
         ...['post /v1/payment-channels', `patch ${channel}`, `post ${channel}/rotate-secret`],
         ...['allocations/reverse', 'return'].map((act) => `post /v1/payments/{id}/${act}`),
         ...['post /v1/reconciliations', 'post /v1/reconciliations/{id}/apply'],
+        'get /v1/customers/{id}/identity',
         'post /v1/loans/{id}/write-off',
         'post /v1/loans/{id}/charges',
         'post /v1/loans/{id}/charges/{transactionId}/reverse',

@@ -52,7 +52,7 @@ describe('prisma/schema.prisma and the migrations', () => {
     )
     const stored: Record<string, Record<string, string>> = {}
     for (const { table, column, type, element, nullable } of rows) {
-      const name = type === 'ARRAY' ? `${element.slice(1)}[]` : type
+      const name = type === 'ARRAY' ? `${element === '_int8' ? 'bigint' : element.slice(1)}[]` : type
       stored[table] = { ...stored[table], [column]: `${name}${nullable === 'YES' ? '?' : ''}` }
     }
     const schema = readFileSync(new URL('../../../prisma/schema.prisma', import.meta.url), 'utf8')

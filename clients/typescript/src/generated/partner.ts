@@ -271,9 +271,84 @@ export interface CloseCustomerRequest {
   reason?: string
 }
 
+export type IdentityRequestGender = 'female' | 'male' | 'other' | null
+export type IdentityRequestIdType =
+  | 'national_id'
+  | 'passport'
+  | 'alien_id'
+  | 'service_id'
+  | 'voter_id'
+  | 'driving_licence'
+  | 'other'
+  | null
+/**
+ * The check of the identity, as you made it.
+ */
+export interface VerificationRequest {
+  /** Who checked: a person, or a register. */
+  by: string
+  /** The day of the check. */
+  on: string
+  result: 'verified' | 'not_verified' | 'mismatch'
+  /**
+   * The number of the check there.
+   * @nullable
+   */
+  reference?: string | null
+}
+
+export interface IdentityRequest {
+  /** @nullable */
+  firstName?: string | null
+  /** @nullable */
+  middleName?: string | null
+  /** @nullable */
+  lastName?: string | null
+  /**
+   * In the past.
+   * @nullable
+   */
+  dateOfBirth?: string | null
+  /** @nullable */
+  gender?: IdentityRequestGender
+  /**
+   * The two letters of a country (ISO 3166-1).
+   * @nullable
+   */
+  nationality?: string | null
+  /**
+   * The kind of document.
+   * @nullable
+   */
+  idType?: IdentityRequestIdType
+  /**
+   * The number of the document.
+   * @nullable
+   */
+  idNumber?: string | null
+  /**
+   * As you write it.
+   * @nullable
+   */
+  phone?: string | null
+  /**
+   * An e-mail address, or an empty text where none is known.
+   * @nullable
+   */
+  email?: string | null
+  /**
+   * May have several lines.
+   * @nullable
+   */
+  address?: string | null
+  verification?: VerificationRequest
+}
+
 export interface CreateCustomerRequest {
   /** The partner's own id of the customer. */
   externalId: string
+  /** Who the customer is. */
+  identity?: IdentityRequest
 }
 
 export interface RestructuringRequest {
@@ -963,6 +1038,28 @@ export interface Holiday {
 
 export interface HolidayRequest {
   periods: number
+}
+
+export interface Verification {
+  by: string
+  on: string
+  result: 'verified' | 'not_verified' | 'mismatch'
+  reference?: string
+}
+
+export interface Identity {
+  firstName?: string
+  middleName?: string
+  lastName?: string
+  dateOfBirth?: string
+  gender?: 'female' | 'male' | 'other'
+  nationality?: string
+  idType?: 'national_id' | 'passport' | 'alien_id' | 'service_id' | 'voter_id' | 'driving_licence' | 'other'
+  idNumber?: string
+  phone?: string
+  email?: string
+  address?: string
+  verification?: Verification
 }
 
 export interface LedgerAccountRequest {
@@ -2460,6 +2557,10 @@ export type ListCustomersParams = {
    * Only the customers that were made or changed from this instant on, in the order of their last change.
    */
   updatedSince?: string
+  /**
+   * Only customers whose identity has all these words in its names, or this phone number, e-mail or number of a document, whole.
+   */
+  person?: string
 }
 
 export type ListLoanProductsParams = {
@@ -3067,9 +3168,25 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   getCustomer: (id: string, call?: Call): Promise<Customer> =>
     send<Customer>({ method: 'GET', path: at`/v1/customers/${id}` }, call),
 
+  /** Say who a customer is. */
+  updateIdentity: (id: string, body: IdentityRequest, call?: Call): Promise<Customer> =>
+    send<Customer>({ method: 'PUT', path: at`/v1/customers/${id}/identity`, body }, call),
+
+  /** Read who a customer is. */
+  getIdentity: (id: string, call?: Call): Promise<Identity> =>
+    send<Identity>({ method: 'GET', path: at`/v1/customers/${id}/identity` }, call),
+
   /** Read a customer. */
   getCustomerByExternalId: (externalId: string, call?: Call): Promise<Customer> =>
     send<Customer>({ method: 'GET', path: at`/v1/customers/external/${externalId}` }, call),
+
+  /** Say who a customer is. */
+  updateIdentityByExternalId: (externalId: string, body: IdentityRequest, call?: Call): Promise<Customer> =>
+    send<Customer>({ method: 'PUT', path: at`/v1/customers/external/${externalId}/identity`, body }, call),
+
+  /** Read who a customer is. */
+  getIdentityByExternalId: (externalId: string, call?: Call): Promise<Identity> =>
+    send<Identity>({ method: 'GET', path: at`/v1/customers/external/${externalId}/identity` }, call),
 
   /** List loan products. */
   listLoanProducts: (query?: ListLoanProductsParams, call?: Call): Listed<LoanProductPage> =>

@@ -110,7 +110,7 @@ export const channel = {
 
 export const customerCreated = told(1, 'customer.created', made, { customer: customerAfter })
 
-export const repaymentPosted = told(3, 'repayment.posted', story.repayment.transactionAt, {
+export const repaymentPosted = told(4, 'repayment.posted', story.repayment.transactionAt, {
   ...ofLoan(2, {}),
   transaction: story.repayment,
   previous,
@@ -137,7 +137,7 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
     customer: { ...customerAfter, ...closed, closedOn: '2026-06-01' },
     previous: { status: 'Active' },
   }),
-  'loan.disbursed': told(2, 'loan.disbursed', story.newLoan.disbursedAt, { loanVersion: 1, loan: newLoan }),
+  'loan.disbursed': told(3, 'loan.disbursed', story.newLoan.disbursedAt, { loanVersion: 1, loan: newLoan }),
   'loan.restated': told(8, 'loan.restated', made, { ...ofLoan(3, {}), previous: { principal: 90_000 } }),
   'loan.restructured': told(9, 'loan.restructured', restructured.transactionAt, {
     ...ofLoan(3, {}),
@@ -154,7 +154,7 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
     transaction: story.adjusted,
     previous: { status: 'Active', transactionId: story.repayment.id, transactionAmount: 10_000 },
   }),
-  'transaction.posted': told(4, 'transaction.posted', story.refund.transactionAt, {
+  'transaction.posted': told(5, 'transaction.posted', story.refund.transactionAt, {
     ...ofLoan(3, { totalPaid: 9_500, totalOutstanding: 100_500 }),
     transaction: story.refund,
     previous: { totalPaid: 10_000, totalOutstanding: 100_000 },

@@ -26,6 +26,18 @@ export const customer = {
   updatedAt: '2026-01-31T09:30:00.000+03:00',
 }
 
+export const identity = {
+  firstName: 'Asha',
+  lastName: 'Mushi',
+  dateOfBirth: '1990-05-17',
+  gender: 'female' as const,
+  nationality: 'TZ',
+  idType: 'national_id' as const,
+  idNumber: '19900517-12345-00001-23',
+  phone: '+255 700 000 001',
+  verification: { by: 'NIDA', on: '2026-01-30', result: 'verified' as const, reference: 'NV-4711' },
+}
+
 export const closedCustomer = {
   ...customer,
   status: 'Closed' as const,

@@ -19,6 +19,20 @@ export const newBorrower = {
   country: 'TZ',
 }
 
+export const verification = { by: 'NIDA', on: '2026-01-30', result: 'verified' as const, reference: 'NV-4711' }
+
+export const identity = {
+  first_name: 'Asha',
+  last_name: 'Mushi',
+  date_of_birth: '1990-05-17',
+  gender: 'female' as const,
+  nationality: 'TZ',
+  id_type: 'national_id' as const,
+  id_number: '19900517-12345-00001-23',
+  phone: '+255 700 000 001',
+  verification,
+}
+
 export const borrower = { ...newBorrower, credit_score: 0, ...madeAt(BOOKED) }
 
 export const borrowerChanges = { phone: '255700000002', region: 'Arusha' }

@@ -267,6 +267,9 @@ export const CustomerScalarFieldEnum = {
   type: 'type',
   region: 'region',
   country: 'country',
+  personKey: 'personKey',
+  identity: 'identity',
+  identityHashes: 'identityHashes',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
   accountNo: 'accountNo'

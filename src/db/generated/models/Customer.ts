@@ -30,6 +30,7 @@ export type CustomerAvgAggregateOutputType = {
   organizationId: number | null
   id: number | null
   arrival: number | null
+  identityHashes: number | null
   accountNo: number | null
 }
 
@@ -37,6 +38,7 @@ export type CustomerSumAggregateOutputType = {
   organizationId: number | null
   id: bigint | null
   arrival: bigint | null
+  identityHashes: bigint[]
   accountNo: bigint | null
 }
 
@@ -56,6 +58,8 @@ export type CustomerMinAggregateOutputType = {
   type: string | null
   region: string | null
   country: string | null
+  personKey: string | null
+  identity: string | null
   createdAt: Date | null
   updatedAt: Date | null
   accountNo: bigint | null
@@ -77,6 +81,8 @@ export type CustomerMaxAggregateOutputType = {
   type: string | null
   region: string | null
   country: string | null
+  personKey: string | null
+  identity: string | null
   createdAt: Date | null
   updatedAt: Date | null
   accountNo: bigint | null
@@ -98,6 +104,9 @@ export type CustomerCountAggregateOutputType = {
   type: number
   region: number
   country: number
+  personKey: number
+  identity: number
+  identityHashes: number
   createdAt: number
   updatedAt: number
   accountNo: number
@@ -109,6 +118,7 @@ export type CustomerAvgAggregateInputType = {
   organizationId?: true
   id?: true
   arrival?: true
+  identityHashes?: true
   accountNo?: true
 }
 
@@ -116,6 +126,7 @@ export type CustomerSumAggregateInputType = {
   organizationId?: true
   id?: true
   arrival?: true
+  identityHashes?: true
   accountNo?: true
 }
 
@@ -135,6 +146,8 @@ export type CustomerMinAggregateInputType = {
   type?: true
   region?: true
   country?: true
+  personKey?: true
+  identity?: true
   createdAt?: true
   updatedAt?: true
   accountNo?: true
@@ -156,6 +169,8 @@ export type CustomerMaxAggregateInputType = {
   type?: true
   region?: true
   country?: true
+  personKey?: true
+  identity?: true
   createdAt?: true
   updatedAt?: true
   accountNo?: true
@@ -177,6 +192,9 @@ export type CustomerCountAggregateInputType = {
   type?: true
   region?: true
   country?: true
+  personKey?: true
+  identity?: true
+  identityHashes?: true
   createdAt?: true
   updatedAt?: true
   accountNo?: true
@@ -285,6 +303,9 @@ export type CustomerGroupByOutputType = {
   type: string | null
   region: string | null
   country: string | null
+  personKey: string | null
+  identity: string | null
+  identityHashes: bigint[]
   createdAt: Date
   updatedAt: Date
   accountNo: bigint
@@ -329,6 +350,9 @@ export type CustomerWhereInput = {
   type?: Prisma.StringNullableFilter<"Customer"> | string | null
   region?: Prisma.StringNullableFilter<"Customer"> | string | null
   country?: Prisma.StringNullableFilter<"Customer"> | string | null
+  personKey?: Prisma.StringNullableFilter<"Customer"> | string | null
+  identity?: Prisma.StringNullableFilter<"Customer"> | string | null
+  identityHashes?: Prisma.BigIntNullableListFilter<"Customer">
   createdAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   accountNo?: Prisma.BigIntFilter<"Customer"> | bigint | number
@@ -355,6 +379,9 @@ export type CustomerOrderByWithRelationInput = {
   type?: Prisma.SortOrderInput | Prisma.SortOrder
   region?: Prisma.SortOrderInput | Prisma.SortOrder
   country?: Prisma.SortOrderInput | Prisma.SortOrder
+  personKey?: Prisma.SortOrderInput | Prisma.SortOrder
+  identity?: Prisma.SortOrderInput | Prisma.SortOrder
+  identityHashes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   accountNo?: Prisma.SortOrder
@@ -386,6 +413,9 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   type?: Prisma.StringNullableFilter<"Customer"> | string | null
   region?: Prisma.StringNullableFilter<"Customer"> | string | null
   country?: Prisma.StringNullableFilter<"Customer"> | string | null
+  personKey?: Prisma.StringNullableFilter<"Customer"> | string | null
+  identity?: Prisma.StringNullableFilter<"Customer"> | string | null
+  identityHashes?: Prisma.BigIntNullableListFilter<"Customer">
   createdAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   accountNo?: Prisma.BigIntFilter<"Customer"> | bigint | number
@@ -412,6 +442,9 @@ export type CustomerOrderByWithAggregationInput = {
   type?: Prisma.SortOrderInput | Prisma.SortOrder
   region?: Prisma.SortOrderInput | Prisma.SortOrder
   country?: Prisma.SortOrderInput | Prisma.SortOrder
+  personKey?: Prisma.SortOrderInput | Prisma.SortOrder
+  identity?: Prisma.SortOrderInput | Prisma.SortOrder
+  identityHashes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   accountNo?: Prisma.SortOrder
@@ -441,6 +474,9 @@ export type CustomerScalarWhereWithAggregatesInput = {
   type?: Prisma.StringNullableWithAggregatesFilter<"Customer"> | string | null
   region?: Prisma.StringNullableWithAggregatesFilter<"Customer"> | string | null
   country?: Prisma.StringNullableWithAggregatesFilter<"Customer"> | string | null
+  personKey?: Prisma.StringNullableWithAggregatesFilter<"Customer"> | string | null
+  identity?: Prisma.StringNullableWithAggregatesFilter<"Customer"> | string | null
+  identityHashes?: Prisma.BigIntNullableListFilter<"Customer">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Customer"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Customer"> | Date | string
   accountNo?: Prisma.BigIntWithAggregatesFilter<"Customer"> | bigint | number
@@ -461,6 +497,9 @@ export type CustomerCreateInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -487,6 +526,9 @@ export type CustomerUncheckedCreateInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -511,6 +553,9 @@ export type CustomerUpdateInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -537,6 +582,9 @@ export type CustomerUncheckedUpdateInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -562,6 +610,9 @@ export type CustomerCreateManyInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -582,6 +633,9 @@ export type CustomerUpdateManyMutationInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -603,6 +657,9 @@ export type CustomerUncheckedUpdateManyInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -616,6 +673,14 @@ export type CustomerListRelationFilter = {
 
 export type CustomerOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
+}
+
+export type BigIntNullableListFilter<$PrismaModel = never> = {
+  equals?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel> | null
+  has?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel> | null
+  hasEvery?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel>
+  hasSome?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel>
+  isEmpty?: boolean
 }
 
 export type CustomerOrganizationIdExternalIdCompoundUniqueInput = {
@@ -644,6 +709,9 @@ export type CustomerCountOrderByAggregateInput = {
   type?: Prisma.SortOrder
   region?: Prisma.SortOrder
   country?: Prisma.SortOrder
+  personKey?: Prisma.SortOrder
+  identity?: Prisma.SortOrder
+  identityHashes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   accountNo?: Prisma.SortOrder
@@ -653,6 +721,7 @@ export type CustomerAvgOrderByAggregateInput = {
   organizationId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   arrival?: Prisma.SortOrder
+  identityHashes?: Prisma.SortOrder
   accountNo?: Prisma.SortOrder
 }
 
@@ -672,6 +741,8 @@ export type CustomerMaxOrderByAggregateInput = {
   type?: Prisma.SortOrder
   region?: Prisma.SortOrder
   country?: Prisma.SortOrder
+  personKey?: Prisma.SortOrder
+  identity?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   accountNo?: Prisma.SortOrder
@@ -693,6 +764,8 @@ export type CustomerMinOrderByAggregateInput = {
   type?: Prisma.SortOrder
   region?: Prisma.SortOrder
   country?: Prisma.SortOrder
+  personKey?: Prisma.SortOrder
+  identity?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   accountNo?: Prisma.SortOrder
@@ -702,6 +775,7 @@ export type CustomerSumOrderByAggregateInput = {
   organizationId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   arrival?: Prisma.SortOrder
+  identityHashes?: Prisma.SortOrder
   accountNo?: Prisma.SortOrder
 }
 
@@ -750,6 +824,15 @@ export type CustomerUncheckedUpdateManyWithoutOrganizationNestedInput = {
   update?: Prisma.CustomerUpdateWithWhereUniqueWithoutOrganizationInput | Prisma.CustomerUpdateWithWhereUniqueWithoutOrganizationInput[]
   updateMany?: Prisma.CustomerUpdateManyWithWhereWithoutOrganizationInput | Prisma.CustomerUpdateManyWithWhereWithoutOrganizationInput[]
   deleteMany?: Prisma.CustomerScalarWhereInput | Prisma.CustomerScalarWhereInput[]
+}
+
+export type CustomerCreateidentityHashesInput = {
+  set: bigint[] | number[]
+}
+
+export type CustomerUpdateidentityHashesInput = {
+  set?: bigint[] | number[]
+  push?: bigint | number | bigint[] | number[]
 }
 
 export type CustomerCreateNestedOneWithoutLoansInput = {
@@ -823,6 +906,9 @@ export type CustomerCreateWithoutOrganizationInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -847,6 +933,9 @@ export type CustomerUncheckedCreateWithoutOrganizationInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -901,6 +990,9 @@ export type CustomerScalarWhereInput = {
   type?: Prisma.StringNullableFilter<"Customer"> | string | null
   region?: Prisma.StringNullableFilter<"Customer"> | string | null
   country?: Prisma.StringNullableFilter<"Customer"> | string | null
+  personKey?: Prisma.StringNullableFilter<"Customer"> | string | null
+  identity?: Prisma.StringNullableFilter<"Customer"> | string | null
+  identityHashes?: Prisma.BigIntNullableListFilter<"Customer">
   createdAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   accountNo?: Prisma.BigIntFilter<"Customer"> | bigint | number
@@ -921,6 +1013,9 @@ export type CustomerCreateWithoutLoansInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -946,6 +1041,9 @@ export type CustomerUncheckedCreateWithoutLoansInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -985,6 +1083,9 @@ export type CustomerUpdateWithoutLoansInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1010,6 +1111,9 @@ export type CustomerUncheckedUpdateWithoutLoansInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1033,6 +1137,9 @@ export type CustomerCreateWithoutDecisionsInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -1058,6 +1165,9 @@ export type CustomerUncheckedCreateWithoutDecisionsInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -1097,6 +1207,9 @@ export type CustomerUpdateWithoutDecisionsInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1122,6 +1235,9 @@ export type CustomerUncheckedUpdateWithoutDecisionsInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1145,6 +1261,9 @@ export type CustomerCreateWithoutStandingInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -1170,6 +1289,9 @@ export type CustomerUncheckedCreateWithoutStandingInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -1209,6 +1331,9 @@ export type CustomerUpdateWithoutStandingInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1234,6 +1359,9 @@ export type CustomerUncheckedUpdateWithoutStandingInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1257,6 +1385,9 @@ export type CustomerCreateWithoutStatementsInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -1282,6 +1413,9 @@ export type CustomerUncheckedCreateWithoutStatementsInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -1321,6 +1455,9 @@ export type CustomerUpdateWithoutStatementsInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1346,6 +1483,9 @@ export type CustomerUncheckedUpdateWithoutStatementsInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1369,6 +1509,9 @@ export type CustomerCreateManyOrganizationInput = {
   type?: string | null
   region?: string | null
   country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
   accountNo: bigint | number
@@ -1389,6 +1532,9 @@ export type CustomerUpdateWithoutOrganizationInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1413,6 +1559,9 @@ export type CustomerUncheckedUpdateWithoutOrganizationInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1437,6 +1586,9 @@ export type CustomerUncheckedUpdateManyWithoutOrganizationInput = {
   type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1507,6 +1659,9 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   type?: boolean
   region?: boolean
   country?: boolean
+  personKey?: boolean
+  identity?: boolean
+  identityHashes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   accountNo?: boolean
@@ -1534,6 +1689,9 @@ export type CustomerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   type?: boolean
   region?: boolean
   country?: boolean
+  personKey?: boolean
+  identity?: boolean
+  identityHashes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   accountNo?: boolean
@@ -1556,6 +1714,9 @@ export type CustomerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   type?: boolean
   region?: boolean
   country?: boolean
+  personKey?: boolean
+  identity?: boolean
+  identityHashes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   accountNo?: boolean
@@ -1578,12 +1739,15 @@ export type CustomerSelectScalar = {
   type?: boolean
   region?: boolean
   country?: boolean
+  personKey?: boolean
+  identity?: boolean
+  identityHashes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   accountNo?: boolean
 }
 
-export type CustomerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "externalId" | "status" | "activationDate" | "closedOn" | "closeReason" | "businessName" | "phone" | "email" | "address" | "type" | "region" | "country" | "createdAt" | "updatedAt" | "accountNo", ExtArgs["result"]["customer"]>
+export type CustomerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "externalId" | "status" | "activationDate" | "closedOn" | "closeReason" | "businessName" | "phone" | "email" | "address" | "type" | "region" | "country" | "personKey" | "identity" | "identityHashes" | "createdAt" | "updatedAt" | "accountNo", ExtArgs["result"]["customer"]>
 export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
   loans?: boolean | Prisma.Customer$loansArgs<ExtArgs>
@@ -1624,6 +1788,9 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     type: string | null
     region: string | null
     country: string | null
+    personKey: string | null
+    identity: string | null
+    identityHashes: bigint[]
     createdAt: Date
     updatedAt: Date
     accountNo: bigint
@@ -2070,6 +2237,9 @@ export interface CustomerFieldRefs {
   readonly type: Prisma.FieldRef<"Customer", 'String'>
   readonly region: Prisma.FieldRef<"Customer", 'String'>
   readonly country: Prisma.FieldRef<"Customer", 'String'>
+  readonly personKey: Prisma.FieldRef<"Customer", 'String'>
+  readonly identity: Prisma.FieldRef<"Customer", 'String'>
+  readonly identityHashes: Prisma.FieldRef<"Customer", 'BigInt[]'>
   readonly createdAt: Prisma.FieldRef<"Customer", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Customer", 'DateTime'>
   readonly accountNo: Prisma.FieldRef<"Customer", 'BigInt'>

@@ -1,0 +1,68 @@
+import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
+import type { SealedPerson } from '../../db/customers/identities.ts'
+import {
+  type Identity,
+  identityFromText,
+  identityToText,
+  searchedTerms,
+  termsOfIdentity,
+} from '../../domain/customer/identity.ts'
+import { decryptWith, encryptWith, openSecretBox, partsFromText, partsToText } from '../secretBox.ts'
+
+/** A customer, by its lender and its number. */
+interface Whose {
+  readonly organizationId: number
+  readonly id: bigint
+}
+
+/** What a search for a person asks the database for: all of some hashes, or any of them. */
+export type PersonHashes = { readonly all: readonly bigint[] } | { readonly any: readonly bigint[] }
+
+/** Encrypts who customers are, each with a key of its own, and makes the hashes by which they are found. */
+export interface People {
+  /** Encrypts an identity. @param personKey the key that the customer has, encrypted; null: a new one is made */
+  seal(whose: Whose, identity: Identity, personKey: string | null): SealedPerson
+  /** Returns who a customer is; undefined where nothing is known. @throws WrongSecretError */
+  open(whose: Whose, person: Pick<SealedPerson, 'personKey' | 'identity'>): Identity | undefined
+  /** Returns the hashes of what somebody searches for; undefined for a text that no person can be found by. */
+  searched(organizationId: number, text: string): PersonHashes | undefined
+}
+
+/** One salt for all keys, so that the key which encrypts them is derived once in a process. */
+const SALT = createHash('sha256').update('mkopo people').digest().subarray(0, 16)
+
+const KEY_BYTES = 32
+
+/**
+ * Opens the keys of people. The key of a person is random, and encrypted with a key derived from KEY_ENCRYPTION_SECRET: once it is
+ * destroyed, nobody reads what was encrypted with it, in a backup or in the trail either.
+ */
+export function openPeople(secret: string): People {
+  const box = openSecretBox(secret, 'keys of people', SALT)
+  const searchKey = Buffer.from(hkdfSync('sha256', secret, '', 'mkopo search for people 1', KEY_BYTES))
+  const keyOf = (personKey: string): KeyObject => createSecretKey(Buffer.from(box.decrypt(personKey), 'base64url'))
+  const hashOf = (organizationId: number, term: string): bigint =>
+    createHmac('sha256', searchKey).update(`${organizationId} ${term}`).digest().readBigInt64BE()
+  return {
+    seal(whose, identity, known) {
+      const personKey = known ?? box.encrypt(randomBytes(KEY_BYTES).toString('base64url'))
+      return {
+        personKey,
+        identity: partsToText(encryptWith(keyOf(personKey), identityToText(identity), boundTo(whose))),
+        identityHashes: termsOfIdentity(identity).map((term) => hashOf(whose.organizationId, term)),
+      }
+    },
+    open(whose, { personKey, identity }) {
+      if (personKey === null || identity === null) return undefined
+      return identityFromText(decryptWith(keyOf(personKey), partsFromText(identity), boundTo(whose)))
+    },
+    searched(organizationId, text) {
+      const terms = searchedTerms(text)
+      const hashes = (list: readonly string[]) => list.map((term) => hashOf(organizationId, term))
+      const asked = 'any' in terms ? { any: hashes(terms.any) } : { all: hashes(terms.words) }
+      return Object.values(asked)[0]!.length === 0 ? undefined : asked
+    },
+  }
+}
+
+const boundTo = ({ organizationId, id }: Whose): string => `customer ${organizationId}/${id}`

@@ -26,8 +26,8 @@ import { payerOf } from './payer.ts'
 /** The parts of the service that decide on payments. */
 export type DecideDeps = PartDeps & Pick<Caches, 'channels'> & Pick<Writing, 'paymentBox'>
 
-/** Payments that are decided on in one transaction: few, because the requests beside wait while they are worked at. */
-export const PAYMENTS_A_ROUND = 50
+/** Payments that are decided on in one transaction. */
+export const PAYMENTS_A_ROUND = 200
 
 /** What a round has done. */
 interface Round {

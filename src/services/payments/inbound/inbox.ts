@@ -19,8 +19,8 @@ import { mismatchOf, newPayment } from '../receivePayments.ts'
 import { readBody } from './messageBody.ts'
 import { openedMessage } from './messages.ts'
 
-/** Messages that are read in one transaction: few, because the requests beside wait while they are worked at. */
-export const MESSAGES_A_ROUND = 50
+/** Messages that are read in one transaction. */
+export const MESSAGES_A_ROUND = 200
 
 /** The most characters of an outcome. */
 const LONGEST_OUTCOME = 500

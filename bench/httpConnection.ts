@@ -37,6 +37,11 @@ export class HttpConnection {
     this.#socket.on('close', () => this.#fail(new Error('the connection was closed')))
   }
 
+  /** Whether it can send: the other side closes a connection that has waited for long. */
+  get isOpen(): boolean {
+    return this.#failed === undefined
+  }
+
   send(request: string, { keepBody = false } = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#failed) return reject(this.#failed)

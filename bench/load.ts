@@ -16,6 +16,7 @@ const duties = {
     const connections = Array.from({ length: slot.connections }, () => new HttpConnection(slot.port))
     const sample = await measure(slot, async (connection, ask) => {
       let open = connections[connection]!
+      if (!open.isOpen) open = connections[connection] = new HttpConnection(slot.port)
       const { status, body } = await open
         .send(toHttp(ask, slot.credentials, slot.book.zone))
         .catch((error: unknown) => {

@@ -26,12 +26,19 @@ export const paymentsJob = (deps: DecideDeps): Job => ({
     return [...new Set(found.flat())]
   },
   async work(organizationId) {
-    const read = await readInbox(deps, organizationId)
+    // While messages are read, those of the round before are decided on: one of the two waits for the database at most times.
+    const [read, before] = await both(readInbox(deps, organizationId), decideNext(deps, organizationId))
     const reversed = await applyReversals(deps, organizationId)
-    const { isMore, isStale, decided } = await decideNext(deps, organizationId)
+    const { isMore, isStale, decided } = read === 'more' ? before : await decideNext(deps, organizationId)
     // A loan that others change at once is read again in the next round.
     if (isStale) await deps.testClocks.refresh(organizationId)
     if (read === 'more' || isMore || (isStale && decided.length > 0) || reversed === 'more') return 'more'
     return isStale ? 'waits' : 'done'
   },
 })
+
+/** Waits for two works to end, also where one fails. @throws the error of the first that failed */
+async function both<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
+  await Promise.allSettled([one, other])
+  return [await one, await other]
+}

@@ -226,6 +226,15 @@ async function awaiting(channelId: string): Promise<string> {
   return items[0]!.id
 }
 
+it('a statement has as many lines as the document says, and no more', async () => {
+  const channelId = await makeChannel()
+  const one = { at: '2026-02-10T10:00:00+03:00', amount: -1, reference: 'loan', reverses: 'R' }
+  const lines = Array.from({ length: 5_001 }, (_, index) => ({ ...one, receipt: `B${index}` }))
+  const { status, body } = await compare(channelId, { lines: lines.slice(1), opening: 0, closing: 0 })
+  expect([status, body.reversalsMissing]).toEqual([200, { lines: 5_000, amount: -5_000 }])
+  expect((await compare(channelId, { lines })).status).toBe(400)
+})
+
 describe('the file of a provider', () => {
   const daraja = [
     'Account Holder,Demo Lender Ltd',

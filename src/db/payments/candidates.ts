@@ -9,6 +9,8 @@ export interface Wanted {
   readonly typed: Typed | null
   /** The last digits of the phone number; null: unknown. */
   readonly phone: string | null
+  /** The hash of the phone number, as identities have it; null: unknown. */
+  readonly phoneHash: bigint | null
 }
 
 /** The loans that one way of naming finds of a payment at most: two are enough to see that it does not name one. */
@@ -45,6 +47,7 @@ const CANDIDATES = [
     'false',
     `c.phone IS NOT NULL AND right(regexp_replace(c.phone, '\\D', '', 'g'), 9) = k.phone`,
   ),
+  loansOfCustomers(`'phone'`, 'false', `c.identity_hashes <> '{}' AND c.identity_hashes @> ARRAY[k.phone_hash]`),
 ]
 
 const find = statement<{ organizationId: number; [column: string]: unknown }>('find-candidates', (p) => {
@@ -52,7 +55,7 @@ const find = statement<{ organizationId: number; [column: string]: unknown }>('f
   return `
   SELECT k.payment, m.id AS "loanId", m.why, m.currency, m.status = 'Active' AS "isOpen"
   FROM unnest((SELECT ${p('payments')}::bigint[]), ${p('exacts')}::text[], ${p('foldeds')}::text[], ${p('accounts')}::bigint[],
-    ${p('phones')}::text[]) AS k (payment, exact, folded, account, phone)
+    ${p('phones')}::text[], ${p('phoneHashes')}::bigint[]) AS k (payment, exact, folded, account, phone, phone_hash)
   CROSS JOIN LATERAL (${CANDIDATES.join(' UNION ALL ')}) AS m`
 })
 
@@ -71,6 +74,7 @@ export async function findCandidates(
       foldeds: arrayOf(wanted, ({ typed }) => typed?.folded ?? null),
       accounts: arrayOf(wanted, ({ typed }) => typed?.accountNo ?? null),
       phones: arrayOf(wanted, ({ phone }) => phone),
+      phoneHashes: arrayOf(wanted, ({ phoneHash }) => phoneHash),
     }),
   )
   const found = Map.groupBy(rows, ({ payment }) => payment)

@@ -137,7 +137,8 @@ function idTerm(text: string): string {
   return plain === '' ? '' : `id ${plain}`
 }
 
-function phoneTerm(text: string): string {
+/** Returns the term of a phone number; empty for a text that is none. */
+export function phoneTerm(text: string): string {
   const digits = text.replace(/\D/g, '')
   return digits.length < SHORTEST_PHONE ? '' : `phone ${digits.slice(-9)}`
 }

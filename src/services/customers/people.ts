@@ -4,6 +4,7 @@ import {
   type Identity,
   identityFromText,
   identityToText,
+  phoneTerm,
   searchedTerms,
   termsOfIdentity,
 } from '../../domain/customer/identity.ts'
@@ -26,6 +27,8 @@ export interface People {
   open(whose: Whose, person: Pick<SealedPerson, 'personKey' | 'identity'>): Identity | undefined
   /** Returns the hashes of what somebody searches for; undefined for a text that no person can be found by. */
   searched(organizationId: number, text: string): PersonHashes | undefined
+  /** Returns the hash of a phone number; null where there is none. */
+  phoneHash(organizationId: number, phone: string | null): bigint | null
 }
 
 /** One salt for all keys, so that the key which encrypts them is derived once in a process. */
@@ -61,6 +64,10 @@ export function openPeople(secret: string): People {
       const hashes = (list: readonly string[]) => list.map((term) => hashOf(organizationId, term))
       const asked = 'any' in terms ? { any: hashes(terms.any) } : { all: hashes(terms.words) }
       return Object.values(asked)[0]!.length === 0 ? undefined : asked
+    },
+    phoneHash(organizationId, phone) {
+      const term = phone === null ? '' : phoneTerm(phone)
+      return term === '' ? null : hashOf(organizationId, term)
     },
   }
 }

@@ -15,17 +15,17 @@ import { dateIn } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import { min } from '../../domain/money.ts'
 import { causeText } from '../../domain/payments/causes.ts'
-import { chooseLoan, phoneDigits, typedReference } from '../../domain/payments/matching.ts'
+import { chooseLoan, typedReference } from '../../domain/payments/matching.ts'
 import { decidedStatus, type Payment } from '../../domain/payments/payment.ts'
 import type { Caches, Writing } from '../deps.ts'
 import type { SavedChange } from '../loans/changes/decide.ts'
 import { countPosted } from '../loans/changes/decide.ts'
 import { type Part, type PartDeps, postingPart, reversingPart, saveParts } from './allocateParts.ts'
 import { channelOf } from './channelCache.ts'
-import { payerOf } from './payer.ts'
+import { payerOf, phoneOf } from './payer.ts'
 
 /** The parts of the service that decide on payments. */
-export type DecideDeps = PartDeps & Pick<Caches, 'channels'> & Pick<Writing, 'paymentBox'>
+export type DecideDeps = PartDeps & Pick<Caches, 'channels'> & Pick<Writing, 'paymentBox' | 'people'>
 
 /** Payments that are decided on in one transaction. */
 export const PAYMENTS_A_ROUND = 200
@@ -120,13 +120,13 @@ async function matchAll(
 
 /** Returns what a payment says of the one who paid; the phone number only where it may decide. */
 export const wantedOf = (
-  { paymentBox }: Pick<DecideDeps, 'paymentBox'>,
+  deps: Pick<DecideDeps, 'paymentBox' | 'people'>,
   payment: Payment,
   { matchPhone }: Pick<Channel, 'matchPhone'>,
 ): Wanted => ({
   id: payment.id,
   typed: typedReference(payment.reference),
-  phone: matchPhone ? phoneDigits(payerOf(paymentBox, payment).phone) : null,
+  ...phoneOf(deps, payment.organizationId, matchPhone ? payerOf(deps.paymentBox, payment).phone : null),
 })
 
 /** Returns the step of a payment of which parts were allocated. */

@@ -12,9 +12,12 @@ beforeAll(async () => {
   const { pool } = database.db
   await fillBook(pool, { loans: 2_000, transactions: 0 }, 'Africa/Nairobi', 1)
   await pool.query(`UPDATE customer SET phone = '0712' || lpad(account_no::text, 6, '0')`)
+  await pool.query(`UPDATE customer SET identity_hashes = ARRAY[account_no, account_no + 70]`)
   await pool.query('ANALYZE customer')
 })
 afterAll(() => database.drop())
+
+const NOBODY = { phone: null, phoneHash: null }
 
 interface Plan {
   readonly Plans?: readonly Plan[]
@@ -40,8 +43,9 @@ it('finds the loans of payments by their references and phone numbers, and reads
   const queries = { pool: { query: explaining } } as unknown as Queries
   const references = [loanName(3), loanName(7).toUpperCase().replaceAll('O', '0'), customerName(5), '4', 'nobody', null]
   const wanted = [
-    ...references.map((reference, index) => ({ id: BigInt(index), typed: typedReference(reference), phone: null })),
-    { id: 6n, typed: null, phone: '712000002' },
+    ...references.map((reference, index) => ({ id: BigInt(index), typed: typedReference(reference), ...NOBODY })),
+    { id: 6n, typed: null, phone: '712000002', phoneHash: null },
+    { id: 7n, typed: null, phone: null, phoneHash: 77n },
   ]
   const found = await findCandidates(queries, 1, wanted)
   // The setting is this connection's: it is not to be used again.
@@ -49,6 +53,7 @@ it('finds the loans of payments by their references and phone numbers, and reads
   const ways = wanted.map(({ id }) => [...new Set(found.get(id)?.map(({ why }) => why))])
   expect(ways).toEqual([
     ...[['loan_reference'], ['loan_reference_folded'], ['customer_reference'], ['account_number'], [], []],
+    ['phone'],
     ['phone'],
   ])
   expect(inVain).toBeLessThan(100)

@@ -5,10 +5,11 @@ import { type Asked, readAsked } from '../../../domain/payments/adapters/read.ts
 import type { Tree } from '../../../domain/payments/adapters/tree.ts'
 import { filled, repeats } from '../../../domain/payments/adapters/write.ts'
 import { adapterOf } from '../../../domain/payments/adapters.ts'
-import { chooseLoan, phoneDigits, typedReference } from '../../../domain/payments/matching.ts'
+import { chooseLoan, typedReference } from '../../../domain/payments/matching.ts'
 import type { Caches, Core, Writing } from '../../deps.ts'
 import type { SecretBox } from '../../secretBox.ts'
 import { enterOrganization } from '../../testClock/testClocks.ts'
+import { phoneOf } from '../payer.ts'
 import { readBody } from './messageBody.ts'
 
 /** A message of a provider, as it comes. */
@@ -89,7 +90,7 @@ const answerIn = (template: Template, tree: () => Tree | undefined): Answer => (
  * @returns undefined where the provider of the channel does not ask
  */
 export async function validateMessage(
-  deps: Pick<Core, 'db'>,
+  deps: Pick<Core, 'db'> & Pick<Writing, 'people'>,
   channel: Channel,
   message: Pick<Message, 'body'>,
 ): Promise<Answer | undefined> {
@@ -104,14 +105,14 @@ export async function validateMessage(
 
 /** Returns why a payment is refused before it is made; undefined where it is accepted. */
 async function refusalOf(
-  { db }: Pick<Core, 'db'>,
+  deps: Pick<Core, 'db'> & Pick<Writing, 'people'>,
   { organizationId, currency, matchPhone: isByPhone }: Channel,
   { reference, phone, amount, saysAmount }: Asked,
 ): Promise<Refusal | undefined> {
   if (saysAmount && (amount === undefined || amount.units <= 0n)) return 'amount'
   const typed = typedReference(reference ?? null)
-  const wanted = { id: 0n, typed, phone: isByPhone ? phoneDigits(phone ?? null) : null }
-  const candidates = (await findCandidates(db, organizationId, [wanted])).get(wanted.id) ?? []
+  const wanted = { id: 0n, typed, ...phoneOf(deps, organizationId, isByPhone ? (phone ?? null) : null) }
+  const candidates = (await findCandidates(deps.db, organizationId, [wanted])).get(wanted.id) ?? []
   const match = chooseLoan(candidates, { currency, isByPhone })
   const isOwed = 'loanId' in match && candidates.some(({ loanId, isOpen }) => loanId === match.loanId && isOpen)
   return isOwed ? undefined : 'account'

@@ -145,6 +145,24 @@ describe('a payment that is told', () => {
     expect((await receive({ channelId: id })).status).toBe(200)
   })
 
+  it('goes to the one open loan of a customer whose identity has the phone number, where that may decide', async () => {
+    const identity = { firstName: 'Neema', phone: '+255 (0)712-345-678' }
+    await service.post('/v1/customers', { body: { externalId: 'neema-phone', identity } })
+    const id = await lend('phone-1', 50_000, 'neema-phone')
+    const told = { payerPhone: '0712345678' }
+    expect((await receive(told)).body).toMatchObject({
+      status: 'unmatched',
+      candidates: [{ loanId: id, why: 'phone' }],
+    })
+    const byPhone = (await makeChannel({ name: 'By phone', matchPhone: true })).id
+    expect((await receive({ ...told, channelId: byPhone })).body).toMatchObject({
+      status: 'allocated',
+      allocations: [{ loanId: id }],
+    })
+    await lend('phone-2', 50_000, 'neema-phone')
+    expect((await receive({ ...told, channelId: byPhone })).body.status).toBe('unmatched')
+  })
+
   it('is refused where the channel does not take it', async () => {
     const refused = async (body: object) => (await receive(body)).body.message
     expect(await refused({ channelId: '77' })).toBe('no payment channel has that id, given as channelId')

@@ -68,7 +68,22 @@ function isInstalled(name: string): boolean {
 }
 
 /** Names of members that are secret or personal. */
-const NAMES = 'password|token|authorization|secret|apiKey|phone|email|mobileNumber|fullName'
+const NAMES = [
+  ...[
+    'password',
+    'token',
+    'authorization',
+    'secret',
+    'apiKey',
+    'signingKey',
+    'phone',
+    'email',
+    'mobileNumber',
+    'fullName',
+  ],
+  ...['payerPhone', 'payerName', 'firstName', 'middleName', 'lastName', 'dateOfBirth', 'idNumber'],
+  ...['first_name', 'middle_name', 'last_name', 'date_of_birth', 'id_number'],
+].join('|')
 
 /**
  * Patterns that no log may hold, and their replacements. This guard is the last, not the first.

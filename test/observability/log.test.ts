@@ -24,6 +24,10 @@ describe('redact', () => {
       '{"a":{"b":{"c":{"fullName":"Asha \\" M","token":7,"Secret":"x"}}},"tokens":2}',
       '{"a":{"b":{"c":{"fullName":"[redacted]","token":"[redacted]","Secret":"[redacted]"}}},"tokens":2}',
     ],
+    [
+      '{"identity":{"firstName":"Asha","dateOfBirth":"1990-05-17","idNumber":"1-2"},"last_name":"Mushi","signingKey":"k"}',
+      '{"identity":{"firstName":"[redacted]","dateOfBirth":"[redacted]","idNumber":"[redacted]"},"last_name":"[redacted]","signingKey":"[redacted]"}',
+    ],
   ])('%s', (text, clean) => expect(redact(text)).toBe(clean))
 
   it.each([

@@ -47,7 +47,7 @@ export const reconciliationWords = {
   applyStatement: ['Take in what is missing here', 'Ingiza yasiyopo hapa'],
   titleApply: ['Take in what is missing of reconciliation {id}', 'Ingiza yasiyopo ya ulinganisho {id}'],
   meansApply: [
-    'Payments that are missing here are received, and go to loans as any other. What the provider took back is taken back here. Then the statement is compared again. What has come since is not taken in twice.',
+    'Payments that are missing here are received, and go to loans like all others. What the provider took back is taken back here. Then the statement is compared again. What has come since is not taken in twice.',
     'Malipo yasiyopo hapa yanapokelewa, na kwenda kwenye mikopo kama mengine. Yaliyobatilishwa na mtoa huduma yanabatilishwa hapa. Kisha taarifa inalinganishwa tena. Yaliyofika baadaye hayaingizwi mara mbili.',
   ],
   askTakeIn: [

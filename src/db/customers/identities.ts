@@ -40,29 +40,33 @@ export const personParameters = (p: Parameter<PersonValues>): string =>
 export const tracedPerson = (person: SealedPerson | null): { readonly identity?: string | null } =>
   person === null ? {} : { identity: person.identity }
 
-const find = statement<{ organizationId: number; id: bigint | null; externalId: string | null }>(
-  'find-person',
-  (p) => `
-  SELECT id, person_key AS "personKey", identity FROM customer
-  WHERE organization_id = ${p('organizationId')}
-    AND CASE WHEN ${p('id')}::bigint IS NULL THEN external_id = ${p('externalId')} ELSE id = ${p('id')} END`,
-)
+/** A customer that is named by its number, or by its external id. */
+interface NamedBy {
+  readonly organizationId: number
+  readonly name: bigint | string
+}
 
-const lock = statement<{ organizationId: number; id: bigint | null; externalId: string | null }>(
-  'lock-person',
-  (p) => `
+/** Writes the two statements that read who a customer is: by the number, and by the external id. */
+const reading = (name: string, locking: '' | 'FOR UPDATE') => {
+  const by = (column: 'id' | 'external_id') =>
+    statement<NamedBy>(
+      `${name}-by-${column}`,
+      (p) => `
   SELECT id, person_key AS "personKey", identity FROM customer
-  WHERE organization_id = ${p('organizationId')}
-    AND CASE WHEN ${p('id')}::bigint IS NULL THEN external_id = ${p('externalId')} ELSE id = ${p('id')} END FOR UPDATE`,
-)
+  WHERE organization_id = ${p('organizationId')} AND ${column} = ${p('name')} ${locking}`,
+    )
+  const [byId, byExternalId] = [by('id'), by('external_id')]
+  return (organizationId: number, ref: CustomerRef) =>
+    'id' in ref ? byId({ organizationId, name: ref.id }) : byExternalId({ organizationId, name: ref.externalId })
+}
+
+const find = reading('find-person', '')
+const lock = reading('lock-person', 'FOR UPDATE')
 
 /** A customer, and who it is, encrypted. */
 export interface StoredPerson extends Pick<SealedPerson, 'personKey' | 'identity'> {
   readonly id: bigint
 }
-
-const named = (ref: CustomerRef) =>
-  'id' in ref ? { id: ref.id, externalId: null } : { id: null, externalId: ref.externalId }
 
 /** Finds who a customer is. */
 export async function findPerson(
@@ -70,7 +74,7 @@ export async function findPerson(
   organizationId: number,
   ref: CustomerRef,
 ): Promise<StoredPerson | undefined> {
-  return (await pool.query<StoredPerson>(find({ organizationId, ...named(ref) }))).rows[0]
+  return (await pool.query<StoredPerson>(find(organizationId, ref))).rows[0]
 }
 
 const update = statement<PersonValues & TrailValues & { id: bigint }>(
@@ -102,7 +106,7 @@ export const changePerson = (
 ): Promise<bigint | undefined> =>
   inTransaction(db, async (transaction) => {
     const { organizationId } = author
-    const { rows } = await transaction.query<StoredPerson>(lock({ organizationId, ...named(ref) }))
+    const { rows } = await transaction.query<StoredPerson>(lock(organizationId, ref))
     const before = rows[0]
     if (!before) return undefined
     const after = decide(before)

@@ -5,13 +5,12 @@ import {
   type Identity,
   identityOf,
   LONGEST_IDENTITY,
+  LONGEST_REFERENCE,
   VERIFICATION_RESULTS,
 } from '../../domain/customer/identity.ts'
 import { emailOrEmpty, localDate, text } from '../wire.ts'
 
 // Who a person is, in both styles: a style gives the names of the members.
-
-const LONGEST_REFERENCE = 100
 
 const textOf = (member: keyof typeof LONGEST_IDENTITY) => text({ max: LONGEST_IDENTITY[member] })
 

@@ -37,6 +37,9 @@ export const LONGEST_IDENTITY = {
 } as const
 type IdentityText = keyof typeof LONGEST_IDENTITY
 
+/** The most characters of who made a check, and of its number there. */
+export const LONGEST_REFERENCE = 100
+
 /** Who a person is, as the lender knows it; null where it does not. */
 export interface Identity extends Readonly<Record<IdentityText, string | null>> {
   readonly dateOfBirth: LocalDate | null

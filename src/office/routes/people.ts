@@ -9,6 +9,7 @@ import {
   type Identity,
   identityToText,
   LONGEST_IDENTITY,
+  LONGEST_REFERENCE,
   requirePossible,
   VERIFICATION_RESULTS,
 } from '../../domain/customer/identity.ts'
@@ -19,8 +20,6 @@ import { type Fields, idOf, textOf } from '../desk.ts'
 import type { Field } from '../loan/actions.ts'
 import { identityTiles } from '../pages/customers.ts'
 import type { Step } from './flow.ts'
-
-const LONGEST_REFERENCE = 100
 
 const textField = (name: keyof typeof LONGEST_IDENTITY): Field => ({
   name,

@@ -22,10 +22,20 @@ import type { Message } from './messages.ts'
 /** The fewest characters of a shared secret. */
 const SHORTEST_SECRET = 16
 
+/** The kinds of public keys by which providers sign, by what they sign. */
+const KEY_TYPES: Readonly<Record<NonNullable<Adapter['signature']>, readonly string[]>> = {
+  fields: ['rsa'],
+  request: ['rsa', 'ec', 'ed25519'],
+}
+
 /** Returns why a key cannot be that of a provider's signatures; undefined where it can. */
 export function keyFault({ signature }: Adapter, key: string): string | undefined {
   if (signature === undefined) return 'cannot be given: the messages of this adapter are not signed'
-  if (publicKeyOf(key)) return undefined
+  const type = publicKeyOf(key)?.asymmetricKeyType
+  if (type !== undefined)
+    return KEY_TYPES[signature].includes(type)
+      ? undefined
+      : `must be a public key of ${KEY_TYPES[signature].join(', ')}, in PEM`
   if (signature === 'request') return 'must be the public key of the provider, in PEM'
   return key.includes('-----') || key.length < SHORTEST_SECRET
     ? `must be the secret that you share with the provider, of ${SHORTEST_SECRET} characters or more, or its public key in PEM`

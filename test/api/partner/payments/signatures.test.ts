@@ -156,6 +156,8 @@ describe('the key of a channel', () => {
   it.each([
     [{ adapter: 'mtn_collection', signingKey: 'a secret that we share' }, 'are not signed'],
     [{ adapter: 'pawapay', signingKey: 'a secret that we share' }, 'must be the public key of the provider, in PEM'],
+    [{ adapter: 'selcom', signingKey: pem(generateKeyPairSync('ed25519').publicKey) }, 'must be a public key of rsa'],
+    [{ adapter: 'pawapay', signingKey: pem(generateKeyPairSync('x25519').publicKey) }, 'of rsa, ec, ed25519, in PEM'],
     [{ adapter: 'selcom', signingKey: 'short' }, 'of 16 characters or more'],
     [{ adapter: 'selcom', signingKey: '-----BEGIN PUBLIC KEY-----\nnone\n-----END PUBLIC KEY-----' }, 'in PEM'],
   ])('400: %j', async (body, message) => {

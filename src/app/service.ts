@@ -77,7 +77,9 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   const byOwner = asOwner && ownerUrl !== ''
   const chain = chainSecret(secret)
   const { stampMac } = chain
-  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max: config.databaseConnections, stampMac, ...database })
+  const people = openPeople(secret)
+  const keyed = { max: config.databaseConnections, stampMac, people }
+  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { ...keyed, ...database })
   try {
     await reach(db, config, byOwner ? 'DATABASE_OWNER_URL' : 'DATABASE_URL')
     if (!skipMigrations) await (clock && log ? examineServer(db, { now: clock, log }) : requireVersion(db))
@@ -93,12 +95,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       settledPlaces: createSettledPlaces(),
       heavyReads: createHeavyReads(),
       portfolioReads: createPortfolioReads(),
-      gates: {
-        pdfs: createGate(PDF_PLACES),
-        statements: createGate(STATEMENT_PLACES),
-        files: createGate(FILE_PLACES),
-        webhookTests: createGate(TEST_PLACES),
-      },
+      gates: openGates(),
     }
     const statements = openStatementReader()
     const webhookPoster = createPoster({ toPrivate: config.webhooksToPrivate })
@@ -128,7 +125,8 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       channels: cacheChannels(db, now),
       channelSecrets: cacheChannelSecrets(db, now),
       paymentBatches: createPaymentBatches(db),
-      ...openBoxes(secret),
+      paymentBox: openPaymentBox(secret),
+      people,
       statements,
       webhookPoster,
     }
@@ -138,8 +136,13 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   }
 }
 
-/** Opens what encrypts with keys that follow from KEY_ENCRYPTION_SECRET. */
-const openBoxes = (secret: string) => ({ paymentBox: openPaymentBox(secret), people: openPeople(secret) })
+/** Opens the gates before heavy work. */
+const openGates = () => ({
+  pdfs: createGate(PDF_PLACES),
+  statements: createGate(STATEMENT_PLACES),
+  files: createGate(FILE_PLACES),
+  webhookTests: createGate(TEST_PLACES),
+})
 
 async function bringUpToDate(db: Db, options: ServiceOptions): Promise<void> {
   const { config, databaseUrl, ownerUrl = '', asOwner = false, log } = options

@@ -2,6 +2,7 @@ import {
   createCipheriv,
   createDecipheriv,
   createHash,
+  createHmac,
   createSecretKey,
   type KeyObject,
   randomBytes,
@@ -11,6 +12,8 @@ import { LRUCache } from 'lru-cache'
 import { invariant } from '../domain/errors.ts'
 
 const CIPHER = 'aes-256-gcm'
+/** The bytes of the vector of a text. */
+const IV_BYTES = 12
 /** The most keys that are kept; deriving one is slow on purpose. */
 const MOST_KEYS = 100
 
@@ -31,8 +34,25 @@ export interface SecretBox {
 }
 
 /** Encrypts a text with AES-256-GCM. @param bound what the text belongs to: decrypted with anything else, it is damaged */
-export function encryptWith(key: KeyObject, text: string, bound = ''): readonly Buffer[] {
-  const iv = randomBytes(12)
+export const encryptWith = (key: KeyObject, text: string, bound = ''): readonly Buffer[] =>
+  encryptFrom(randomBytes(IV_BYTES), key, text, bound)
+
+/**
+ * Encrypts a text so that the same text gives the same, and can be compared without the key. The vector is a keyed hash of the text and of
+ * what it belongs to (as in RFC 5297): two different texts have two different vectors.
+ */
+export const encryptAlike = (key: KeyObject, text: string, bound: string): readonly Buffer[] =>
+  encryptFrom(
+    createHmac('sha256', key)
+      .update(JSON.stringify([bound, text]))
+      .digest()
+      .subarray(0, IV_BYTES),
+    key,
+    text,
+    bound,
+  )
+
+function encryptFrom(iv: Buffer, key: KeyObject, text: string, bound: string): readonly Buffer[] {
   const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(bound))
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
   return [iv, cipher.getAuthTag(), sealed]

@@ -107,12 +107,17 @@ CREATE TABLE customer (
   country         text,
   -- The key of the person, encrypted by KEY_ENCRYPTION_SECRET: destroyed, nobody knows any more who the customer is.
   person_key      text,
+  -- The columns above that have words, as JSON, encrypted by the key: what the trail has of them.
+  words           text,
   -- Who the customer is: JSON, encrypted by the key.
   identity        text CHECK (identity IS NULL OR person_key IS NOT NULL),
+  -- When the person was erased: the key, the words and the identity are gone, and external_id is a pseudonym.
+  erased_at       timestamptz CHECK (erased_at IS NULL OR (person_key IS NULL AND words IS NULL AND identity IS NULL)),
   -- Keyed hashes of the words of the name, of the phone number, the e-mail and the number of the document.
   identity_hashes bigint[] NOT NULL DEFAULT '{}',
   created_at      timestamptz NOT NULL,
   updated_at      timestamptz NOT NULL,
+  CHECK ((person_key IS NULL) = (erased_at IS NOT NULL)),
   -- The order in which the rows came. An id that a client chose says nothing of it, and created_at has ties: a walk through
   -- the pages of a list meets each row once, because rows made meanwhile come after it.
   arrival         bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -908,6 +913,8 @@ CREATE TABLE payment (
   reference text,
   -- The phone number and the name of the payer, encrypted.
   payer text,
+  -- The key of what people note about the payment, encrypted by KEY_ENCRYPTION_SECRET; null before the first note.
+  person_key text,
   status text NOT NULL CHECK (status IN ('received', 'allocated', 'partly_allocated', 'unmatched', 'returned', 'reversed')),
   allocated bigint NOT NULL CHECK (allocated >= 0),
   returned bigint NOT NULL CHECK (returned >= 0),

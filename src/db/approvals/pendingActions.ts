@@ -1,5 +1,6 @@
 import type { ActionKind, ActionState, StoredRequest } from '../../domain/approvals/pendingAction.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
+import { openTexts, sealFor, type Whose } from '../customers/words.ts'
 import type { PendingAction as Row } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
@@ -58,7 +59,7 @@ const toAction = ({ subject: _, state, kind, request, askedAt, decidedAt, ...row
 /** Finds a pending action of an organization, decided or not. */
 export async function findAction(db: Db, organizationId: number, id: bigint): Promise<PendingAction | undefined> {
   const row = await db.prisma.pendingAction.findUnique({ where: { organizationId_id: { organizationId, id } } })
-  return row ? toAction(row) : undefined
+  return (await openTexts(db, row ? [toAction(row)] : [], () => organizationId))[0]
 }
 
 /** What a list of pending actions is asked for by. */
@@ -95,7 +96,7 @@ export async function findActions(
     orderBy: { id: 'asc' },
     ...slice,
   })
-  const items = rows.map(toAction)
+  const items = await openTexts(db, rows.map(toAction), () => organizationId)
   const total = isPage ? await db.prisma.pendingAction.count({ where }) : undefined
   return { items, total, next: cursorAt(ACTIONS_ORDER, items.at(-1)?.id) }
 }
@@ -123,8 +124,16 @@ const lockOrganization = statement<{ organizationId: number }>(
 
 const findTarget = statement<{ organizationId: number } & Target>(
   'find-target-of-pending-action',
-  (p) => `SELECT FROM loan WHERE organization_id = ${p('organizationId')} AND id = ${p('loanId')}
-    UNION ALL SELECT FROM payment WHERE organization_id = ${p('organizationId')} AND id = ${p('paymentId')}`,
+  (p) => `SELECT 'customer' AS entity, organization_id AS "organizationId", customer_id AS id FROM loan
+      WHERE organization_id = ${p('organizationId')} AND id = ${p('loanId')}
+    UNION ALL SELECT 'payment', organization_id, id FROM payment
+      WHERE organization_id = ${p('organizationId')} AND id = ${p('paymentId')}`,
+)
+
+const findOwn = statement<{ organizationId: number; id: bigint }>(
+  'find-target-of-own-pending-action',
+  (p) => `SELECT loan_id AS "loanId", payment_id AS "paymentId" FROM pending_action
+    WHERE organization_id = ${p('organizationId')} AND id = ${p('id')}`,
 )
 
 const findSame = statement<{ organizationId: number; subject: string } & Target>(
@@ -172,7 +181,8 @@ export const insertAction = (
     await transaction.query(lockOrganization({ organizationId }))
     const { kind, loanId, paymentId, transactionId, amount, currency } = action
     const target = { organizationId, loanId, paymentId }
-    if ((await transaction.query(findTarget(target))).rowCount === 0) return undefined
+    const whose = (await transaction.query<Whose>(findTarget(target))).rows[0]
+    if (!whose) return undefined
     const same = await transaction.query<{ id: bigint }>(findSame({ ...target, subject: action.subject }))
     if (same.rows[0]) return same.rows[0].id
     const counting = countPending({ ...target, accountId })
@@ -184,7 +194,10 @@ export const insertAction = (
     const trace = { action: 'request', before: null, after }
     const { id } = (await transaction.query<{ id: bigint }>(NEXT_ID)).rows[0]!
     const trail = trailValues(transaction, author, now, { entity: ENTITY, id }, trace)
-    await transaction.query(insert({ ...trail, ...action, id, request: JSON.stringify(action.request) }))
+    const { note } = action.request
+    const seal = await sealFor({ pool: transaction }, note ? [whose] : [])
+    const request = note ? { ...action.request, note: seal(whose, note) } : action.request
+    await transaction.query(insert({ ...trail, ...action, id, request: JSON.stringify(request) }))
     return id
   })
 
@@ -217,13 +230,25 @@ export async function endAction(
   ended: ActionEnd,
   now: number,
 ): Promise<boolean> {
-  const { state, reason, postedId } = ended
+  const { state, postedId } = ended
+  const reason = ended.reason && (await sealedReason(pool, { organizationId: author.organizationId, ...ended }))
   const after = { state, ...(reason !== null && { reason }), ...(postedId !== null && { postedId }) }
   const trace = { action: ACTIONS[state], before: { state: 'pending' }, after }
   const { rows } = await pool.query<{ id: bigint }>(
-    end({ ...trailValues(pool, author, now, { entity: ENTITY, id: ended.id }, trace), ...ended }),
+    end({ ...trailValues(pool, author, now, { entity: ENTITY, id: ended.id }, trace), ...ended, reason }),
   )
   return rows.length > 0
+}
+
+/** Returns the reason of an end, encrypted under the key of the person whom the action is about. */
+async function sealedReason(
+  pool: Transaction,
+  { organizationId, id, reason }: ActionEnd & { readonly organizationId: number },
+): Promise<string | null> {
+  const target = (await pool.query<Target>(findOwn({ organizationId, id }))).rows[0]
+  const whose = target && (await pool.query<Whose>(findTarget({ organizationId, ...target }))).rows[0]
+  if (!whose || reason === null) return reason
+  return (await sealFor({ pool }, [whose]))(whose, reason)
 }
 
 /** Whose pending actions are rejected: those that an account asked for, those on a loan, or those that are both. */

@@ -1,12 +1,13 @@
 import { changeFromText } from '../../domain/loan/change/changeFromText.ts'
 import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
+import { openTexts } from '../customers/words.ts'
 import { shownChange } from '../loans/loanColumns.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Found, Position } from '../queries/cursor.ts'
 import { cursorAt } from '../queries/cursor.ts'
 import { jsonbText, moment } from '../queries/rows.ts'
-import { type Conditions, type ConditionText, conditionsOf } from '../queries/statement.ts'
+import { type Conditions, type ConditionText, conditionsOf, type Queries } from '../queries/statement.ts'
 
 /** A row of the audit trail: who changed what, when, in which request, and what it was before and after. */
 export interface AuditEntry {
@@ -54,8 +55,12 @@ export async function findAudit(
   const where = texts.join(' AND ')
   const read = (more: string, sent: readonly unknown[]) =>
     db.pool.query<AuditRow>(`SELECT ${AUDIT_COLUMNS} FROM audit_entry WHERE ${where} ${more}`, [...values, ...sent])
-  const foundOf = ({ rows }: { readonly rows: readonly AuditRow[] }) => ({
-    items: rows.map((row) => toAuditEntry(row)),
+  const foundOf = async ({ rows }: { readonly rows: readonly AuditRow[] }) => ({
+    items: await openEntries(
+      db,
+      rows.map((row) => toAuditEntry(row)),
+      () => organizationId,
+    ),
     next: cursorAt(TRAIL_ORDER, rows.at(-1)?.id),
   })
   const [first, second] = [1, 2].map((more) => `$${values.length + more}`)
@@ -68,7 +73,7 @@ export async function findAudit(
     db.pool.query<{ total: bigint }>(`SELECT count(*) AS total FROM audit_entry WHERE ${where}`, [...values]),
     read(`ORDER BY id DESC OFFSET ${first} LIMIT ${second}`, [(page - 1) * rows, rows]),
   ])
-  return { ...foundOf(listed), total: Number(counted.rows[0]!.total) }
+  return { ...(await foundOf(listed)), total: Number(counted.rows[0]!.total) }
 }
 
 const CONDITIONS: Readonly<Record<keyof AuditFilter, ConditionText>> = {
@@ -124,6 +129,25 @@ export function toAuditEntry(row: AuditRow, loanChange = loanChangeOf(row)): Aud
     before: exactly(before),
     after: exactly(after),
   }
+}
+
+/** Returns rows with the words of people in them decrypted; what is known of a customer is among its other members. */
+export async function openEntries<Row extends AuditEntry>(
+  db: Queries,
+  rows: readonly Row[],
+  organizationOf: (row: Row) => number,
+): Promise<readonly Row[]> {
+  const opened = await openTexts(db, rows, organizationOf)
+  return opened.map((row) =>
+    row.entity === 'customer' ? { ...row, before: withWords(row.before), after: withWords(row.after) } : row,
+  )
+}
+
+/** Returns the members of a row of the trail with the words of a customer in place of their text; without them after an erasure. */
+function withWords(members: unknown): unknown {
+  if (typeof members !== 'object' || members === null || !('words' in members)) return members
+  const { words, ...rest } = members
+  return { ...(typeof words === 'string' && (exactly(words) as object)), ...rest }
 }
 
 /** Returns the texts of what was before and after: those of the row, or what its change says. */

@@ -5,6 +5,7 @@ import {
   type AuditFilter,
   type AuditRow,
   auditConditions,
+  openEntries,
   toAuditEntry,
 } from './audit.ts'
 
@@ -30,6 +31,9 @@ interface Row extends AuditRow {
 
 const toTrailRow = (row: Row): TrailRow => ({ organizationId: row.organization_id, ...toAuditEntry(row) })
 
+const openRows = (db: Db, rows: readonly Row[]): Promise<readonly TrailRow[]> =>
+  openEntries(db, rows.map(toTrailRow), ({ organizationId }) => organizationId)
+
 /** Rows that the filter lets through, of one organization, or of all and of the service itself. */
 function select(
   columns: string,
@@ -50,9 +54,9 @@ function select(
 }
 
 /** The latest rows of the trail, oldest first; of one organization, or of all and of the service itself. */
-export async function latestTrail(db: Db, filter: TrailFilter, most: number): Promise<TrailRow[]> {
+export async function latestTrail(db: Db, filter: TrailFilter, most: number): Promise<readonly TrailRow[]> {
   const { rows } = await db.pool.query<Row>(select(AUDIT_COLUMNS, 'DESC', filter, most))
-  return rows.reverse().map(toTrailRow)
+  return openRows(db, rows.reverse())
 }
 
 /** The keys of the rows that match, oldest first: an index alone answers this. */
@@ -62,11 +66,11 @@ export async function listTrailKeys(db: Db, filter: TrailFilter, most: number): 
 }
 
 /** The rows that are there, oldest first. */
-export async function readTrailRows(db: Db, keys: readonly TrailKey[]): Promise<TrailRow[]> {
+export async function readTrailRows(db: Db, keys: readonly TrailKey[]): Promise<readonly TrailRow[]> {
   const { rows } = await db.pool.query<Row>(
     `SELECT organization_id, ${AUDIT_COLUMNS} FROM audit_entry
      JOIN unnest($1::int[], $2::bigint[]) AS key (organization_id, id) USING (organization_id, id) ORDER BY id`,
     [keys.map(({ organizationId }) => organizationId), keys.map(({ id }) => id)],
   )
-  return rows.map(toTrailRow)
+  return openRows(db, rows)
 }

@@ -1,4 +1,5 @@
 import { READ_DETAILS } from '../customers/borrowers.ts'
+import { openTexts } from '../customers/words.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 
 /** Rows fetched at once. */
@@ -66,12 +67,12 @@ export async function* readForExport(
   snapshot: Snapshot,
   kind: ExportKind,
   organizationId: number,
-): AsyncGenerator<ExportRow[]> {
+): AsyncGenerator<readonly ExportRow[]> {
   const cursor = `export_${kind}`
   await snapshot.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${ROWS[kind]}`, [organizationId])
   for (;;) {
     const { rows } = await snapshot.query<ExportRow>(`FETCH ${BATCH} FROM ${cursor}`)
-    if (rows.length > 0) yield rows
+    if (rows.length > 0) yield await openTexts({ pool: snapshot }, rows, () => organizationId)
     if (rows.length < BATCH) break
   }
   await snapshot.query(`CLOSE ${cursor}`)

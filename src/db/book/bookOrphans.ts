@@ -241,14 +241,12 @@ export const BOOK_FAULTS: readonly string[] = [
   `SELECT e.organization_id, 'customer ' || e.id, 'is not in the trail: nothing says that the customer was made'
    FROM customer e WHERE NOT EXISTS (SELECT 1 FROM audit_entry a WHERE a.organization_id = e.organization_id
      AND a.entity = 'customer' AND a.entity_id = e.id::text AND a.action = 'create')`,
-  `SELECT e.organization_id, 'customer ' || e.id, 'has the externalId ' || coalesce(e.external_id, 'none')
-     || ', and the trail says ' || coalesce(a.external_id, 'none')
+  `SELECT e.organization_id, 'customer ' || e.id, 'has not the words that the trail says'
    FROM customer e JOIN (
-     SELECT DISTINCT ON (organization_id, entity_id) organization_id, entity_id, after ->> 'externalId' AS external_id
-     FROM audit_entry WHERE entity = 'customer' AND (action = 'create' OR after ? 'externalId')
-     ORDER BY organization_id, entity_id, id DESC
+     SELECT DISTINCT ON (organization_id, entity_id) organization_id, entity_id, after ->> 'words' AS words
+     FROM audit_entry WHERE entity = 'customer' AND after ? 'words' ORDER BY organization_id, entity_id, id DESC
    ) a ON a.organization_id = e.organization_id AND a.entity_id = e.id::text
-   WHERE e.external_id IS DISTINCT FROM a.external_id`,
+   WHERE e.words IS DISTINCT FROM a.words`,
   `SELECT e.organization_id, 'customer ' || e.id, 'is ' || e.status || ', and the trail says ' || a.status
    FROM customer e JOIN (
      SELECT DISTINCT ON (organization_id, entity_id) organization_id, entity_id, after ->> 'status' AS status

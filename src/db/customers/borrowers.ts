@@ -17,6 +17,7 @@ import {
   type SealedPerson,
   tracedPerson,
 } from './identities.ts'
+import { type CustomerWords, type Keyed, keyOf, NO_WORDS, READ_WORDS, sealedWords } from './words.ts'
 
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {
@@ -52,6 +53,7 @@ export const findBorrowers = (listed: ListedDb, asked: Asked<CustomerFilter>): P
 
 interface BorrowerValues extends BorrowerDetails, TrailValues {
   readonly id: bigint
+  readonly words: string
 }
 
 const insert = statement<BorrowerValues & PersonValues & { activationDate: LocalDate; accountNo: bigint }>(
@@ -59,10 +61,10 @@ const insert = statement<BorrowerValues & PersonValues & { activationDate: Local
   (p) => `
   WITH made AS (
     INSERT INTO customer (organization_id, id, status, activation_date, created_at, updated_at, account_no, ${DETAIL_COLUMNS.join(', ')},
-      ${PERSON_COLUMNS.join(', ')})
+      words, ${PERSON_COLUMNS.join(', ')})
     SELECT ${p('organizationId')}, ${p('id')}, 'Active', ${p('activationDate')}::date, ${p('changedAt')}::timestamptz,
       ${p('changedAt')}, ${p('accountNo')}, ${BORROWER_DETAILS.map(p).join(', ')},
-      ${personParameters(p as Parameter<PersonValues>)} ${AFTER_TRANSACTION_ID}
+      ${p('words')}, ${personParameters(p as Parameter<PersonValues>)} ${AFTER_TRANSACTION_ID}
     ON CONFLICT (organization_id, id) DO NOTHING
     RETURNING id
   ), ${trail(p as Parameter<TrailValues>, 'made', 'customer')}
@@ -74,8 +76,8 @@ export interface NewBorrower {
   readonly id: bigint
   readonly details: BorrowerDetails
   readonly activationDate: LocalDate
-  /** Who the customer is, encrypted; null where nothing is known. */
-  readonly person: SealedPerson | null
+  /** The key of the customer, and who it is, encrypted. */
+  readonly person: SealedPerson & { readonly personKey: string }
 }
 
 /**
@@ -88,10 +90,11 @@ export async function insertBorrower(
   { id, details, activationDate, person }: NewBorrower,
   now: number,
 ): Promise<Borrower | undefined> {
-  const after = { status: 'Active', activationDate, ...details, ...tracedPerson(person) }
-  const trace: Trace = { action: 'create', before: null, after }
   const { organizationId } = author
   const { db } = numbered
+  const words = sealedWords(db.pool, { organizationId, id }, { ...NO_WORDS, ...details }, person.personKey)
+  const after = { status: 'Active', activationDate, words, ...tracedPerson(person) }
+  const trace: Trace = { action: 'create', before: null, after }
   const accountNo = (await reserveAccountNumbers(numbered, organizationId, 'customer', 1))()
   const { rows } = await db.pool.query(
     insert({
@@ -99,6 +102,7 @@ export async function insertBorrower(
       id,
       activationDate,
       accountNo,
+      words,
       ...personValues(person),
       ...trailValues(db.pool, author, now, { entity: 'customer', id }, trace),
     }),
@@ -110,7 +114,8 @@ export async function insertBorrower(
 const findLocked = statement<{ organizationId: number; id: bigint }>(
   'find-borrower-locked',
   (p) => `
-  SELECT ${COLUMNS} FROM customer a WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} FOR UPDATE`,
+  SELECT a.id, a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.person_key AS "personKey", a.words AS sealed, ${READ_WORDS}
+  FROM customer a WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} FOR UPDATE`,
 )
 
 const update = statement<BorrowerValues>(
@@ -118,16 +123,19 @@ const update = statement<BorrowerValues>(
   (p) => `
   WITH changed AS (
     UPDATE customer SET ${BORROWER_DETAILS.map((detail, at) => `${DETAIL_COLUMNS[at]} = ${p(detail)}`).join(', ')},
-      updated_at = ${p('changedAt')}
+      words = ${p('words')}, updated_at = ${p('changedAt')}
     WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} RETURNING id
   ), ${trail(p, 'changed', 'customer')}
   SELECT id FROM changed`,
 )
 
+interface LockedBorrower extends CustomerWords, Keyed, Pick<Borrower, 'id' | 'createdAt' | 'updatedAt'> {}
+
 /**
  * Changes what is known of a borrower as `decide` says; undefined changes nothing. The row is locked meanwhile, so that
  * two who change different details do not undo each other.
  * @returns undefined when there is no such borrower
+ * @throws LendingError `failed_precondition` for one who was erased
  */
 export async function changeBorrower(
   db: Db,
@@ -137,14 +145,17 @@ export async function changeBorrower(
   now: number,
 ): Promise<Borrower | undefined> {
   return await inTransaction(db, async (transaction) => {
-    const { rows } = await transaction.query<Borrower>(findLocked({ organizationId: author.organizationId, id }))
-    const borrower = rows[0]
-    const details = borrower && decide(borrower)
+    const { organizationId } = author
+    const { rows } = await transaction.query<LockedBorrower>(findLocked({ organizationId, id }))
+    const row = rows[0]
+    if (!row) return undefined
+    const { personKey: _, sealed, closeReason: __, ...borrower } = row
+    const details = decide(borrower)
     if (!details) return borrower
-    const { id: _, externalId, createdAt, updatedAt, ...before } = borrower
-    const trace = { action: 'update', before, after: details }
+    const words = sealedWords(transaction, { organizationId, id }, { ...row, ...details }, keyOf(row))
+    const trace = { action: 'update', before: { words: sealed }, after: { words } }
     const trail = trailValues(transaction, author, now, { entity: 'customer', id }, trace)
-    await transaction.query(update({ ...details, id, ...trail }))
-    return { id, externalId, createdAt, updatedAt: now, ...details }
+    await transaction.query(update({ ...details, words, id, ...trail }))
+    return { ...borrower, updatedAt: now, ...details }
   })
 }

@@ -20,6 +20,7 @@ import {
   type SealedPerson,
   tracedPerson,
 } from './identities.ts'
+import { type CustomerWords, type Keyed, keyOf, NO_WORDS, READ_WORDS, sealedWords } from './words.ts'
 
 export type { CustomerRef } from './identities.ts'
 
@@ -108,6 +109,7 @@ export const findCustomers = (listed: ListedDb, asked: Asked<CustomerFilter>): P
   readCustomers<Customer>(listed, COLUMNS, asked)
 
 interface NewCustomerValues extends TrailValues, PersonValues {
+  readonly words: string
   readonly id: bigint
   readonly externalId: string
   readonly activationDate: LocalDate
@@ -119,9 +121,9 @@ const insert = statement<NewCustomerValues>(
   (p) => `
   WITH made AS (
     INSERT INTO customer (organization_id, id, external_id, status, activation_date, created_at, updated_at, account_no,
-      ${PERSON_COLUMNS.join(', ')})
+      words, ${PERSON_COLUMNS.join(', ')})
     SELECT ${p('organizationId')}, ${p('id')}, ${p('externalId')}, 'Active', ${p('activationDate')}::date, ${p('changedAt')}::timestamptz,
-      ${p('changedAt')}, ${p('accountNo')}, ${personParameters(p as Parameter<PersonValues>)} ${AFTER_TRANSACTION_ID}
+      ${p('changedAt')}, ${p('accountNo')}, ${p('words')}, ${personParameters(p as Parameter<PersonValues>)} ${AFTER_TRANSACTION_ID}
     ON CONFLICT DO NOTHING RETURNING id
   ), ${trail(p as Parameter<TrailValues>, 'made', 'customer')}
   SELECT id FROM made`,
@@ -136,8 +138,8 @@ const findTaken = statement<{ organizationId: number; externalId: string }>(
 export interface NewCustomer {
   readonly externalId: string
   readonly activationDate: LocalDate
-  /** Encrypts who the customer of a number is; null where nothing is known. */
-  readonly personOf: (id: bigint) => SealedPerson | null
+  /** Makes the key of the customer of a number, and encrypts who it is. */
+  readonly personOf: (id: bigint) => SealedPerson & { readonly personKey: string }
 }
 
 /**
@@ -157,10 +159,14 @@ export async function insertCustomer(
   const tryInsert = async () => {
     const id = (await reserveIds(numbered, 'customer', 1))()
     const person = personOf(id)
-    const after = { externalId, status: 'Active', activationDate, ...tracedPerson(person) }
+    const whose = { organizationId, id }
+    const words = sealedWords(db.pool, whose, { ...NO_WORDS, externalId }, person.personKey)
+    const after = { status: 'Active', activationDate, words, ...tracedPerson(person) }
     const trace: Trace = { action: 'create', before: null, after }
     const trail = trailValues(db.pool, author, now, { entity: 'customer', id }, trace)
-    const { rows } = await db.pool.query<{ id: bigint }>(insert({ ...columns, id, ...trail, ...personValues(person) }))
+    const { rows } = await db.pool.query<{ id: bigint }>(
+      insert({ ...columns, id, words, ...trail, ...personValues(person) }),
+    )
     if (rows[0]) return rows[0]
     // Read afterwards: the insert may not see the other customer, which was committed while it ran.
     const { rowCount } = await db.pool.query(findTaken({ organizationId, externalId }))
@@ -194,8 +200,8 @@ export interface CustomerChange {
 const lock = statement<{ organizationId: number; id: bigint | null; externalId: string | null }>(
   'lock-customer',
   (p) => `
-  SELECT id, external_id, account_no, status, activation_date, business_name, created_at FROM customer
-  WHERE organization_id = ${p('organizationId')}
+  SELECT a.id, a.account_no, a.status, a.activation_date, a.created_at, a.person_key AS "personKey", a.words AS sealed, ${READ_WORDS}
+  FROM customer a WHERE organization_id = ${p('organizationId')}
     AND CASE WHEN ${p('id')}::bigint IS NULL THEN external_id = ${p('externalId')} ELSE id = ${p('id')} END FOR UPDATE`,
 )
 
@@ -206,12 +212,12 @@ const countOpenLoans = statement<{ organizationId: number; id: bigint }>(
   FROM loan WHERE organization_id = ${p('organizationId')} AND customer_id = ${p('id')}`,
 )
 
-const update = statement<CustomerChange & TrailValues & { id: bigint }>(
+const update = statement<CustomerChange & TrailValues & { id: bigint; words: string }>(
   'update-customer',
   (p) => `
   WITH changed AS (
     UPDATE customer SET status = ${p('status')}, activation_date = ${p('activationDate')}, closed_on = ${p('closedOn')},
-      close_reason = ${p('closeReason')}, updated_at = ${p('changedAt')}
+      close_reason = ${p('closeReason')}, words = ${p('words')}, updated_at = ${p('changedAt')}
     WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} RETURNING id
   ), ${trail(p, 'changed', 'customer')}
   SELECT id FROM changed`,
@@ -221,6 +227,7 @@ const update = statement<CustomerChange & TrailValues & { id: bigint }>(
  * Changes a customer's state as `decide` says. The row is locked first and its loans counted afterwards: a new loan
  * locks the row too, so none can be made in between.
  * @returns undefined when there is no such customer
+ * @throws LendingError `failed_precondition` for one who was erased
  */
 export async function changeCustomer(
   db: Db,
@@ -240,25 +247,24 @@ export async function changeCustomer(
     if (!row) return undefined
     const loans = await transaction.query<StandingRow>(countOpenLoans({ organizationId, id: row.id }))
     const { open_loans, last_closed_on } = loans.rows[0]!
-    const before = { status: row.status, activationDate: row.activation_date }
-    const change = decide({ ...before, openLoans: Number(open_loans), lastLoanClosedOn: last_closed_on })
-    const { status, activationDate } = change
-    await transaction.query(
-      update({ ...change, id: row.id, ...trailOf(transaction, row.id, { action, before, after: change }) }),
-    )
-    const { id, external_id: externalId, account_no: accountNo, business_name: businessName, created_at } = row
+    const state = { status: row.status, activationDate: row.activation_date }
+    const change = decide({ ...state, openLoans: Number(open_loans), lastLoanClosedOn: last_closed_on })
+    const { status, activationDate, closedOn, closeReason } = change
+    const { id, externalId, account_no: accountNo, businessName, created_at, sealed } = row
+    const whose = { organizationId, id }
+    const words = sealedWords(transaction, whose, { ...row, closeReason }, keyOf(row))
+    const trace = { action, before: { ...state, words: sealed }, after: { status, activationDate, closedOn, words } }
+    await transaction.query(update({ ...change, words, id, ...trailOf(transaction, id, trace) }))
     const times = { createdAt: created_at, updatedAt: now }
     return { id, externalId, accountNo, status, activationDate, businessName, ...times }
   })
 }
 
-interface LockedRow {
+interface LockedRow extends CustomerWords, Keyed {
   id: bigint
-  external_id: string | null
   account_no: bigint
   status: CustomerStatus
   activation_date: LocalDate | null
-  business_name: string | null
   created_at: Instant
 }
 
@@ -281,11 +287,11 @@ const toCustomer = (row: CustomerRow): Customer => ({
 /** Prisma gives a date as midnight UTC of that day. */
 const toLocalDate = (date: Date): LocalDate => date.toISOString().slice(0, 10)
 
-const setOnce = statement<TrailValues & { id: bigint; externalId: string }>(
+const setOnce = statement<TrailValues & { id: bigint; externalId: string; words: string }>(
   'set-external-id',
   (p) => `
   WITH changed AS (
-    UPDATE customer SET external_id = ${p('externalId')}, updated_at = ${p('changedAt')}
+    UPDATE customer SET external_id = ${p('externalId')}, words = ${p('words')}, updated_at = ${p('changedAt')}
     WHERE organization_id = ${p('organizationId')} AND id = ${p('id')} AND external_id IS NULL RETURNING id
   ), ${trail(p, 'changed', 'customer')}
   SELECT id FROM changed`,
@@ -303,11 +309,17 @@ export async function setExternalId(
   now: number,
 ): Promise<{ readonly externalId: string | null } | 'taken' | undefined> {
   const { organizationId } = author
-  const trace: Trace = { action: 'update', before: { externalId: null }, after: { externalId } }
   try {
-    const trail = trailValues(db.pool, author, now, { entity: 'customer', id }, trace)
-    const { rowCount } = await db.pool.query(setOnce({ id, externalId, ...trail }))
-    return rowCount === 1 ? { externalId } : await findCustomer(db, organizationId, { id })
+    return await inTransaction(db, async (transaction) => {
+      const { rows } = await transaction.query<LockedRow>(lock({ organizationId, id, externalId: null }))
+      const row = rows[0]
+      if (!row || row.externalId !== null) return row && { externalId: row.externalId }
+      const words = sealedWords(transaction, { organizationId, id }, { ...row, externalId }, keyOf(row))
+      const trace: Trace = { action: 'update', before: { words: row.sealed }, after: { words } }
+      const trail = trailValues(transaction, author, now, { entity: 'customer', id }, trace)
+      await transaction.query(setOnce({ id, externalId, words, ...trail }))
+      return { externalId }
+    })
   } catch (error) {
     if (isUniqueViolation(error, 'customer_external_id')) return 'taken'
     throw error

@@ -3,13 +3,14 @@ import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
 import { arrayOf } from '../queries/rows.ts'
 import { type Parameter, statement } from '../queries/statement.ts'
+import { keyOf } from './words.ts'
 
 /** A reference to a customer: the service's number or the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }
 
 /** Who a customer is, encrypted by the key of the customer, and the hashes by which the customer is found. */
 export interface SealedPerson {
-  /** The key, encrypted; null: there is none yet, or it was destroyed. */
+  /** The key, encrypted; null: it was destroyed. */
   readonly personKey: string | null
   readonly identity: string | null
   readonly identityHashes: readonly bigint[]
@@ -26,19 +27,19 @@ export interface PersonValues {
   readonly identityHashes: string
 }
 
-const NOBODY: PersonValues = { personKey: null, identity: null, identityHashes: '{}' }
-
-/** Returns the parameters of `PERSON_COLUMNS`. @param person null: nothing is known */
-export const personValues = (person: SealedPerson | null): PersonValues =>
-  person === null ? NOBODY : { ...person, identityHashes: arrayOf(person.identityHashes) }
+/** Returns the parameters of `PERSON_COLUMNS`. */
+export const personValues = (person: SealedPerson): PersonValues => ({
+  ...person,
+  identityHashes: arrayOf(person.identityHashes),
+})
 
 /** Writes the values of `PERSON_COLUMNS`. */
 export const personParameters = (p: Parameter<PersonValues>): string =>
   `${p('personKey')}, ${p('identity')}, ${p('identityHashes')}::bigint[]`
 
 /** Returns what the trail has of an identity: the text that nobody reads without the key. */
-export const tracedPerson = (person: SealedPerson | null): { readonly identity?: string | null } =>
-  person === null ? {} : { identity: person.identity }
+export const tracedPerson = ({ identity }: SealedPerson): { readonly identity?: string } =>
+  identity === null ? {} : { identity }
 
 /** A customer that is named by its number, or by its external id. */
 interface NamedBy {
@@ -109,6 +110,7 @@ export const changePerson = (
     const { rows } = await transaction.query<StoredPerson>(lock(organizationId, ref))
     const before = rows[0]
     if (!before) return undefined
+    keyOf(before)
     const after = decide(before)
     if (!after) return before.id
     const { id } = before

@@ -5,6 +5,7 @@ import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
 import type { Queries } from '../queries/statement.ts'
 import { DETAIL_COLUMNS, detailValues, READ_DETAILS } from './borrowers.ts'
+import { boxOf, NO_WORDS, sealedWords } from './words.ts'
 
 /** A customer to be made, Active; what a record system would tell of it where it is known. */
 export interface NewCustomer {
@@ -23,6 +24,8 @@ const CUSTOMER: ColumnTypes = {
   status: 'text',
   activation_date: 'date',
   ...Object.fromEntries(DETAIL_COLUMNS.map((column) => [column, 'text'])),
+  words: 'text',
+  person_key: 'text',
   created_at: 'timestamptz',
   updated_at: 'timestamptz',
 }
@@ -47,9 +50,15 @@ export async function insertCustomers(
 ): Promise<void> {
   const at = moment(now)
   const { organizationId } = author
+  const made = customers.map((customer) => {
+    const { id, externalId, details } = customer
+    const personKey = boxOf(db.pool).newKey()
+    const words = sealedWords(db.pool, { organizationId, id }, { ...NO_WORDS, ...details, externalId }, personKey)
+    return { ...customer, words, personKey }
+  })
   await db.pool.query(
     insert(
-      customers.map(({ id, externalId, accountNo, activationDate, details }) => [
+      made.map(({ id, externalId, accountNo, activationDate, details, words, personKey }) => [
         organizationId,
         id,
         externalId,
@@ -57,11 +66,13 @@ export async function insertCustomers(
         'Active',
         activationDate,
         ...detailValues(details),
+        words,
+        personKey,
         at,
         at,
       ]),
-      customers.map(({ id, externalId, activationDate }) => {
-        const after = { externalId, status: 'Active', activationDate }
+      made.map(({ id, words, activationDate }) => {
+        const after = { status: 'Active', activationDate, words }
         const trace = { action: 'create', before: null, after }
         return trailRow(db.pool, author, now, { entity: 'customer', id }, { trace, transactionId: null })
       }),

@@ -3,6 +3,7 @@ import type { Instant, PeriodUnit } from '../../domain/dates.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { READ_DETAILS } from '../customers/borrowers.ts'
 import type { Customer } from '../customers/customers.ts'
+import { openTexts } from '../customers/words.ts'
 import { BARE_COLUMNS, type BareRow, bareOf, type StoredRow, termsOf } from '../loans/storedLoan.ts'
 import type { Db } from '../postgres/client.ts'
 import { statement } from '../queries/statement.ts'
@@ -45,7 +46,8 @@ const loans = statement<Ids>(
 /** Reads loans of an organization without their schedules and entries, by id. */
 export async function readNamedLoans({ pool }: Pick<Db, 'pool'>, ids: Ids, zone: string): Promise<NamedLoan[]> {
   const { rows } = await pool.query<NamedRow>(loans(ids))
-  return rows.map((row) => ({
+  const opened = await openTexts({ pool }, rows, () => ids.organizationId)
+  return opened.map((row) => ({
     ...bareOf(row),
     terms: termsOf(row, zone),
     customerExternalId: row.customer_external_id,
@@ -86,9 +88,9 @@ const entries = statement<Ids>(
 )
 
 /** Reads entries of loans of an organization, by id. */
-export async function readEntries({ pool }: Pick<Db, 'pool'>, ids: Ids): Promise<Entry[]> {
+export async function readEntries({ pool }: Pick<Db, 'pool'>, ids: Ids): Promise<readonly Entry[]> {
   const { rows } = await pool.query<Entry>(entries(ids))
-  return rows
+  return openTexts({ pool }, rows, () => ids.organizationId)
 }
 
 /** A customer as both styles know it. */

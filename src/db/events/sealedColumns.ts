@@ -37,7 +37,8 @@ const FIGURES = [
   'carried_forward',
 ]
 
-const PERSON = ['business_name', 'phone', 'email', 'address', 'type', 'region', 'country']
+const WORDS = ['external_id', 'close_reason', 'business_name', 'phone', 'email', 'address', 'type', 'region', 'country']
+const IN_WORDS = 'book check decrypts the words of a customer, which are sealed, and compares them with the column'
 const LIMITS = ['principal_min', 'principal_max', 'number_of_repayments', 'repay_every', 'repay_unit']
 
 /** The tables that the seal covers. */
@@ -98,18 +99,18 @@ export const SEALED = {
     key: ['id'],
     columns: [
       'arrival',
-      'external_id',
       'status',
       'activation_date',
       'closed_on',
-      'close_reason',
-      ...PERSON,
+      'words',
       'identity',
+      'erased_at',
       'created_at',
       'updated_at',
       'account_no',
     ],
     leftOut: {
+      ...Object.fromEntries(WORDS.map((column) => [column, IN_WORDS])),
       person_key: 'destroyed with the person, and encrypted again when KEY_ENCRYPTION_SECRET changes',
       identity_hashes: 'follows from the identity',
     },
@@ -247,7 +248,10 @@ export const SEALED = {
       'received_at',
       'updated_at',
     ],
-    leftOut: { version: COUNTED },
+    leftOut: {
+      version: COUNTED,
+      person_key: 'destroyed with the person, and encrypted again when KEY_ENCRYPTION_SECRET changes',
+    },
     isMutable: true,
   },
   payment_reversal: {

@@ -6,6 +6,7 @@ import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
 import type { Instalment } from '../../domain/schedule/schedule.ts'
 import type { Stamping } from '../audit/stamp.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
+import { type Seal, sealFor, type Whose } from '../customers/words.ts'
 import { type ColumnTypes, moment, statementOver } from '../queries/rows.ts'
 import type { Queries } from '../queries/statement.ts'
 import { CACHED_COLUMNS, cached, traceOf } from './loanColumns.ts'
@@ -106,15 +107,25 @@ export async function insertLoans(
   { isPatient = true }: { readonly isPatient?: boolean } = {},
 ): Promise<Inserted[]> {
   const { sent, rivals } = withoutRepeats(loans)
+  const seal = await sealFor(db, sent.filter(({ record }) => record?.description).map(ownerOf))
   const { rows } = await db.pool.query<InsertedRow>(
     (isPatient ? insertPatiently : insert)(
-      sent.map(loanRow),
+      sent.map((loan) => loanRow(withSealed(loan, seal))),
       sent.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
       sent.map((loan) => trailOf(db.pool, loan)),
     ),
   )
   const outcomes = await readOutcomes(db, sent, rows)
   return loans.map((loan) => outcomeOf(loan, rivals.get(loan), outcomes))
+}
+
+const ownerOf = ({ author: { organizationId }, customerId: id }: NewLoan): Whose => ({ organizationId, id })
+
+/** Returns a loan with the description that a record system sent encrypted: a person's words. */
+function withSealed(loan: NewLoan, seal: Seal): NewLoan {
+  const { record } = loan
+  if (!record?.description) return loan
+  return { ...loan, record: { ...record, description: seal(ownerOf(loan), record.description) } }
 }
 
 const loanRow = ({ author, id, customerId, productId, externalId, accountNo, terms, state, ...loan }: NewLoan) => [

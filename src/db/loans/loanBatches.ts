@@ -64,10 +64,10 @@ export function createLoanBatches(db: Db): LoanBatches {
 
 /** The pool, for statements that are given up where they are not answered in good time. */
 function promptly({ pool }: Db): Queries {
-  const { stampMac } = pool
+  const { stampMac, people } = pool
   const query = (config: pg.QueryConfig & Patience) =>
     pool.query({ ...config, answerWithin: ANSWER_WITHIN_MS } as pg.QueryConfig)
-  return { pool: { query: query as unknown as Queries['pool']['query'], stampMac } }
+  return { pool: { query: query as unknown as Queries['pool']['query'], stampMac, people } }
 }
 
 /** Loans at once that wait for a customer that another transaction has locked: each holds a connection. */

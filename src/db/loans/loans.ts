@@ -1,3 +1,4 @@
+import { openTexts } from '../customers/words.ts'
 import { arrayOf, statementOver } from '../queries/rows.ts'
 import type { Queries } from '../queries/statement.ts'
 import { type Prepared, statement } from '../queries/statement.ts'
@@ -78,10 +79,19 @@ export async function readLoans(db: Queries, keys: readonly LoanKey[]): Promise<
   const ask = (by: By, some: readonly LoanKey[]) =>
     LOANS_BY[by](some.map(({ organizationId, ref }) => [organizationId, nameIn(ref)]))
   const rows = await findRows<LoanRow, LoanKey>(db, keys, ask)
-  return keys.map((key) => {
+  const loans = keys.map((key) => {
     const row = rows.get(nameOf(key))
     return row && toStoredLoan(row, key.zone)
   })
+  return openLoans(db, loans)
+}
+
+/** Returns loans with the notes of their entries, and what a record system told of them, decrypted. */
+async function openLoans<Loan extends StoredLoan | undefined>(db: Queries, loans: readonly Loan[]): Promise<Loan[]> {
+  const parts = loans.map((loan) => loan && { of: loan.organizationId, entries: loan.entries, record: loan.record })
+  const opened = await openTexts(db, parts, (part) => part?.of ?? 0)
+  if (opened === parts) return [...loans]
+  return loans.map((loan, at) => loan && { ...loan, entries: opened[at]!.entries, record: opened[at]!.record })
 }
 
 /**

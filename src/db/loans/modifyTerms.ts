@@ -1,6 +1,7 @@
 import type { CustomerStatus } from '../../domain/customer/customer.ts'
 import type { Instant } from '../../domain/dates.ts'
 import type { ModifiedTerms } from '../../domain/loan/terms/versions.ts'
+import { sealFor } from '../customers/words.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { columnValues, moment, tableOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
@@ -88,6 +89,10 @@ export async function modifyStoredTerms(
   const { organizationId, id, version } = loan
   // Only other remarks: the schedule stays as it is.
   const schedule = terms === loan.terms ? undefined : terms.schedule
+  const whose = { organizationId, id: customerId }
+  const text = record?.description
+  const seal = await sealFor({ pool: transaction }, text ? [whose] : [])
+  const described = text ? { description: seal(whose, text) } : {}
   const { rowCount } = await transaction.query(
     modify({
       principal: terms.principal,
@@ -105,7 +110,7 @@ export async function modifyStoredTerms(
       customerId,
       lends,
       lines: schedule?.length ?? null,
-      record: record === undefined ? null : JSON.stringify(record),
+      record: record === undefined ? null : JSON.stringify({ ...record, ...described }),
       earlierTerms,
     }),
   )

@@ -1,6 +1,7 @@
 import type { Instant, LocalDate, PeriodUnit } from '../../domain/dates.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { LoanRecord } from '../../domain/recordStyle/loanRecord.ts'
+import { openTexts } from '../customers/words.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Asked, Found } from '../queries/cursor.ts'
 import type { ListedDb } from '../queries/lists.ts'
@@ -38,7 +39,7 @@ const find = statement<{ organizationId: number; id: bigint }>(
 
 export async function findRecordLoan(db: Db, organizationId: number, id: bigint): Promise<RecordLoan | undefined> {
   const { rows } = await db.pool.query<RecordLoanRow>(find({ organizationId, id }))
-  return rows[0] && toRecordLoan(rows[0])
+  return (await openTexts(db, rows.map(toRecordLoan), () => organizationId))[0]
 }
 
 /** Reads the organization's loans, oldest first, or those of a filter. */
@@ -47,7 +48,8 @@ export async function findRecordLoans(
   asked: Asked<LoanFilter>,
 ): Promise<Found<RecordLoan> | undefined> {
   const found = await readLoanList<RecordLoanRow>(listed, { columns: COLUMNS, joined: PRODUCT }, asked)
-  return found && { ...found, items: found.items.map(toRecordLoan) }
+  if (!found) return undefined
+  return { ...found, items: await openTexts(listed.db, found.items.map(toRecordLoan), () => asked.organizationId) }
 }
 
 interface RecordLoanRow {

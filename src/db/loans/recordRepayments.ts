@@ -2,6 +2,7 @@ import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { RepaymentRecord } from '../../domain/loan/entry.ts'
 import { CUSTOMER_REPAYMENTS } from '../../domain/loan/entry.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
+import { openTexts } from '../customers/words.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Asked, Found } from '../queries/cursor.ts'
 import type { ListedDb } from '../queries/lists.ts'
@@ -45,7 +46,7 @@ export async function findRecordRepayment(
   id: bigint,
 ): Promise<RecordRepayment | undefined> {
   const { rows } = await db.pool.query<RepaymentRow>(find({ organizationId, id }))
-  return rows[0] && toRepayment(rows[0])
+  return (await openTexts(db, rows.map(toRepayment), () => organizationId))[0]
 }
 
 /** The repayments to list; reversed ones only where they are asked for. */
@@ -58,7 +59,8 @@ export async function findRecordRepayments(
 ): Promise<Found<RecordRepayment> | undefined> {
   const entries = { ...asked, filter: { ...filter, types: CUSTOMER_REPAYMENTS } }
   const found = await readEntryList<RepaymentRow>(listed, { columns: COLUMNS, joined: LOAN }, entries)
-  return found && { ...found, items: found.items.map(toRepayment) }
+  if (!found) return undefined
+  return { ...found, items: await openTexts(listed.db, found.items.map(toRepayment), () => asked.organizationId) }
 }
 
 interface RepaymentRow {

@@ -1,11 +1,12 @@
 import { nextReviewAt } from '../../domain/loan/change/apply.ts'
 import type { LoanChanged } from '../../domain/loan/change/change.ts'
-import type { Entry } from '../../domain/loan/entry.ts'
+import { type Entry, isCharge } from '../../domain/loan/entry.ts'
 import type { Decision } from '../../domain/loan/loan.ts'
 import { carriedForward } from '../../domain/loan/replay.ts'
 import { roleToText } from '../../domain/loan/restructure/planText.ts'
 import type { Stamping } from '../audit/stamp.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
+import { sealFor, type Whose } from '../customers/words.ts'
 import { type ColumnTypes, moment, statementOver, type Table } from '../queries/rows.ts'
 import type { Queries } from '../queries/statement.ts'
 import type { TestClock } from '../testClock/testClocks.ts'
@@ -129,16 +130,47 @@ export async function saveLoans(db: Queries, batches: readonly ChangeBatch[]): P
   const chosen = new Map(distinct.toReversed().flatMap((batch) => chosenIds(batch).map((id) => [id, batch])))
   const sent = distinct.filter((batch) => chosenIds(batch).every((id) => chosen.get(id) === batch))
   const isAnyTest = sent.some(({ testClock }) => testClock !== undefined)
+  const written = await withSealedNotes(db, sent)
   const { rows } = await db.pool.query<{ organization_id: number; id: bigint }>(
     (isAnyTest ? saveByClocks : save)(
       sent.map(isAnyTest ? rowByClock : loanRow),
-      sent.flatMap(postedRows),
+      written.flatMap(postedRows),
       sent.flatMap(reversedRows),
-      sent.flatMap((batch) => trailOf(db.pool, batch)),
+      written.flatMap((batch) => trailOf(db.pool, batch)),
     ),
   )
   const saved = new Set(rows.map(({ organization_id, id }) => first.get(`${organization_id} ${id}`)))
   return batches.map((batch) => saved.has(batch))
+}
+
+/** Returns the note of the entry that a change posted, where it is a person's words: the note of a charge is its name. */
+const noteOf = ({ posted }: LoanChange): string | null => (posted && !isCharge(posted.type) ? posted.note : null)
+
+const hasWords = (change: LoanChange): boolean => noteOf(change) !== null || change.changed.reason !== null
+
+const ownerOf = ({ loan: { organizationId, customerId } }: ChangeBatch): Whose => ({ organizationId, id: customerId })
+
+/** Returns batches with their notes and reasons encrypted under the keys of the customers; the same, where none has any. */
+async function withSealedNotes(db: Queries, batches: readonly ChangeBatch[]): Promise<readonly ChangeBatch[]> {
+  const noted = batches.filter(({ changes }) => changes.some(hasWords))
+  if (noted.length === 0) return batches
+  const seal = await sealFor(db, noted.map(ownerOf))
+  return batches.map((batch) => {
+    const sealed = (text: string) => seal(ownerOf(batch), text)
+    return { ...batch, changes: batch.changes.map((change) => withSealed(change, sealed)) }
+  })
+}
+
+function withSealed(change: LoanChange, seal: (text: string) => string): LoanChange {
+  const { posted, changed } = change
+  const note = noteOf(change)
+  const noted = note === null ? {} : { note: seal(note) }
+  const reason = changed.reason === null ? null : seal(changed.reason)
+  return {
+    ...change,
+    posted: posted && { ...posted, ...noted },
+    changed: { ...changed, reason, posted: changed.posted && { ...changed.posted, ...noted } },
+  }
 }
 
 /** The ids that clients chose for entries of a batch. */

@@ -4,6 +4,7 @@ import type { PaymentAction, PaymentChange } from '../../domain/payments/payment
 import { PAYMENT, writtenPayment } from '../../domain/payments/paymentText.ts'
 import type { Stamping } from '../audit/stamp.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
+import { openTexts, sealFor, type Whose } from '../customers/words.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { cursorAt, type Found, type Position } from '../queries/cursor.ts'
@@ -169,8 +170,9 @@ export interface PaymentSteps {
  * Saves what was decided on payments that the transaction has locked, in one statement.
  * @throws Error where one of them is not as it was read: it was not locked
  */
-export async function savePayments(transaction: Transaction, decided: readonly PaymentSteps[]): Promise<void> {
-  if (decided.length === 0) return
+export async function savePayments(transaction: Transaction, given: readonly PaymentSteps[]): Promise<void> {
+  if (given.length === 0) return
+  const decided = await withSealedNotes({ pool: transaction }, given)
   const { rows } = await transaction.query(
     save(
       decided.map(({ before, steps, at }) => {
@@ -199,6 +201,24 @@ export async function savePayments(transaction: Transaction, decided: readonly P
   if (rows.length < decided.length) throw new Error('a payment that is decided on is locked')
 }
 
+const ownerOf = ({ before: { organizationId, id } }: PaymentSteps): Whose => ({ entity: 'payment', organizationId, id })
+
+/** Returns steps with their notes, and the causes that are the same words, encrypted under the keys of the payments. */
+async function withSealedNotes(db: Queries, decided: readonly PaymentSteps[]): Promise<readonly PaymentSteps[]> {
+  const noted = decided.filter(({ steps }) => steps.some(({ note }) => note !== null))
+  if (noted.length === 0) return decided
+  const seal = await sealFor(db, noted.map(ownerOf))
+  return decided.map((one) => ({
+    ...one,
+    steps: one.steps.map((step) => {
+      if (step.note === null) return step
+      const note = seal(ownerOf(one), step.note)
+      const { cause } = step.after
+      return { ...step, note, after: { ...step.after, cause: cause === step.note ? note : cause } }
+    }),
+  }))
+}
+
 const read = statement<{ organizationId: number; id: bigint }>(
   'read-payment',
   (p) => `SELECT ${COLUMNS} FROM payment p WHERE p.organization_id = ${p('organizationId')} AND p.id = ${p('id')}`,
@@ -206,7 +226,25 @@ const read = statement<{ organizationId: number; id: bigint }>(
 
 /** Reads a payment of an organization. */
 export async function readPayment({ pool }: Queries, organizationId: number, id: bigint): Promise<Payment | undefined> {
-  return (await pool.query<Payment>(read({ organizationId, id }))).rows[0]
+  const { rows } = await pool.query<Payment>(read({ organizationId, id }))
+  return (await openTexts({ pool }, rows, () => organizationId))[0]
+}
+
+const references = statement<{ organizationId: number; ids: readonly bigint[] }>(
+  'references-of-payments',
+  (p) =>
+    `SELECT id, reference FROM payment WHERE organization_id = ${p('organizationId')} AND id = ANY (${p('ids')}::bigint[])`,
+)
+
+/** Reads the references that payers gave, by the ids of the payments. */
+export async function readReferences(
+  { pool }: Pick<Queries, 'pool'>,
+  organizationId: number,
+  ids: readonly bigint[],
+): Promise<ReadonlyMap<bigint, string | null>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await pool.query<Pick<Payment, 'id' | 'reference'>>(references({ organizationId, ids }))
+  return new Map(rows.map(({ id, reference }) => [id, reference]))
 }
 
 const lock = statement<{ organizationId: number; id: bigint }>(
@@ -325,7 +363,10 @@ export async function findPayments(
   const list = (more: string, sent: readonly unknown[]) =>
     pool.query<Payment>(`SELECT ${COLUMNS} FROM payment p WHERE ${where} ${more}`, [...values, ...sent])
   const [first, second] = [1, 2].map((more) => `$${values.length + more}`)
-  const foundOf = (rows: readonly Payment[]) => ({ items: rows, next: cursorAt(PAYMENT_ORDER, rows.at(-1)?.id) })
+  const foundOf = async (rows: readonly Payment[]) => ({
+    items: await openTexts({ pool }, rows, () => organizationId),
+    next: cursorAt(PAYMENT_ORDER, rows.at(-1)?.id),
+  })
   if (!('page' in position)) {
     const above = position.cursor?.floor ?? 0n
     return foundOf((await list(`AND p.id > ${first} ORDER BY p.id LIMIT ${second}`, [above, position.rows])).rows)
@@ -333,7 +374,7 @@ export async function findPayments(
   const { page, rows } = position
   const counting = pool.query<{ total: bigint }>(`SELECT count(*) AS total FROM payment p WHERE ${where}`, [...values])
   const listed = await list(`ORDER BY p.id OFFSET ${first} LIMIT ${second}`, [(page - 1) * rows, rows])
-  return { ...foundOf(listed.rows), total: Number((await counting).rows[0]!.total) }
+  return { ...(await foundOf(listed.rows)), total: Number((await counting).rows[0]!.total) }
 }
 
 /** A repayment that was allocated from a payment. */

@@ -4,12 +4,13 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Mac } from '../audit/mac.ts'
 import type { Stamping } from '../audit/stamp.ts'
+import type { PersonBox, Sealing } from '../customers/words.ts'
 import { PrismaClient } from '../generated/client.ts'
 import { DISK_FAILS, READ_ONLY } from './errors.ts'
 
 /** One pool, and Prisma over the same pool. */
 export interface Db {
-  readonly pool: pg.Pool & Stamping
+  readonly pool: pg.Pool & Stamping & Sealing
   readonly prisma: PrismaClient
   /** Whether requests that arrive together share statements. */
   readonly together: boolean
@@ -45,6 +46,8 @@ export interface DatabaseOptions {
   readonly lockTimeout?: number
   /** Makes the stamps of the audit trail; left out by what writes no row of it. */
   readonly stampMac?: Mac
+  /** Encrypts the words of people; left out by what writes and reads none. */
+  readonly people?: PersonBox
 }
 
 /**
@@ -54,7 +57,7 @@ export interface DatabaseOptions {
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   const silence = watchSilence(url)
-  const pool = new GatedPool(options.stampMac, {
+  const pool = new GatedPool(options, {
     connectionString: url,
     max: options.max ?? 20,
     application_name: 'mkopo',
@@ -89,7 +92,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   const clients = new Set<pg.PoolClient>()
   pool.on('connect', (client) => {
     clients.add(client)
-    Object.assign(client, { stampMac: options.stampMac } satisfies Stamping)
+    Object.assign(client, { stampMac: options.stampMac, people: options.people } satisfies Stamping & Sealing)
     client.on('error', () => undefined)
     attend(client, silence, failed)
   })
@@ -140,13 +143,15 @@ function closing(pool: pg.Pool, prisma: PrismaClient, silence: SilenceWatch): ()
 }
 
 /** Opens no connection while the server is known to be gone: trying would take the time in which to say so. */
-class GatedPool extends pg.Pool implements Stamping {
+class GatedPool extends pg.Pool implements Stamping, Sealing {
   gone = false
   readonly stampMac: Mac | undefined
+  readonly people: PersonBox | undefined
 
-  constructor(stampMac: Mac | undefined, options: pg.PoolConfig) {
+  constructor({ stampMac, people }: Pick<DatabaseOptions, 'stampMac' | 'people'>, options: pg.PoolConfig) {
     super(options)
     this.stampMac = stampMac
+    this.people = people
   }
 
   override connect(): Promise<pg.PoolClient>

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Stamping } from '../audit/stamp.ts'
+import type { Sealing } from '../customers/words.ts'
 import type { Db } from './client.ts'
 
 /** One connection with a transaction open on it. */
-export type Transaction = Pick<pg.PoolClient, 'query'> & Stamping
+export type Transaction = Pick<pg.PoolClient, 'query'> & Stamping & Sealing
 
 /**
  * Runs `work` in a transaction, which is rolled back where it throws, or answers undefined: nothing is to be saved.
@@ -14,7 +15,7 @@ export async function inTransaction<T extends NonNullable<unknown> | undefined>(
   db: Pick<Db, 'pool'>,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
-  const client = (await db.pool.connect()) as pg.PoolClient & Stamping
+  const client = (await db.pool.connect()) as pg.PoolClient & Stamping & Sealing
   let broken = false
   try {
     await client.query('BEGIN')
@@ -38,7 +39,7 @@ export type Snapshot = Transaction
  * they are done.
  */
 export async function inSnapshot<T>(db: Pick<Db, 'pool'>, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-  const client = (await db.pool.connect()) as pg.PoolClient & Stamping
+  const client = (await db.pool.connect()) as pg.PoolClient & Stamping & Sealing
   let broken: Error | undefined
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Stamping } from '../audit/stamp.ts'
+import type { Sealing } from '../customers/words.ts'
 
 /** A statement as it is sent: its text and its parameters, and the name under which Postgres prepares it. */
 export interface Prepared {
@@ -45,7 +46,7 @@ function numbered<Values extends object>(write: (p: Parameter<Values>) => string
 
 /** The target of statements: the pool, or one connection with a transaction open on it. */
 export interface Queries {
-  readonly pool: Pick<pg.ClientBase, 'query'> & Stamping
+  readonly pool: Pick<pg.ClientBase, 'query'> & Stamping & Sealing
 }
 
 /** The conditions of a statement that is written for one request, with their parameters. */

@@ -37,12 +37,9 @@ export interface MovedMoney {
   readonly account: string | null
 }
 
-/** A payment after a change, as the trail has it: without the payer, whose words no event and no trail has. */
+/** A payment after a change, as the trail has it: without the payer, and without the reference, which is in the payer's words. */
 export interface PaymentChange
-  extends Pick<
-    Payment,
-    'channelId' | 'receipt' | 'amount' | 'currency' | 'paidAt' | 'valueDate' | 'reference' | 'status' | 'cause'
-  > {
+  extends Pick<Payment, 'channelId' | 'receipt' | 'amount' | 'currency' | 'paidAt' | 'valueDate' | 'status' | 'cause'> {
   readonly allocated: bigint
   readonly returned: bigint
   readonly reversed: bigint

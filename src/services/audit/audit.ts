@@ -58,7 +58,7 @@ interface Following {
 /**
  * Returns the latest rows of the trail, oldest first, of every organization unless the filter names one. For operators.
  */
-export const readTrail = ({ db }: Pick<Core, 'db'>, filter: TrailFilter, most: number): Promise<TrailRow[]> =>
+export const readTrail = ({ db }: Pick<Core, 'db'>, filter: TrailFilter, most: number): Promise<readonly TrailRow[]> =>
   latestTrail(db, filter, most)
 
 /**

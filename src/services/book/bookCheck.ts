@@ -38,6 +38,7 @@ import { type Add, type CheckParts, createCheckParts, type Difference } from './
 import { checkJournals, NO_JOURNAL, readJournals } from './journalCheck.ts'
 import { createKeptDaysCheck, type KeptDaysCheck, readKeptDays } from './keptDaysCheck.ts'
 import { checkSeals, type SealsChecked } from './sealCheck.ts'
+import { checkWords } from './wordsCheck.ts'
 
 /** The number of loans that are read and replayed at once. */
 const BATCH = 500
@@ -276,6 +277,7 @@ async function checkWhole(deps: Deps, walk: Walk, { snapshot, parts, organizatio
       rows.forEach(add)
       more(found - rows.length)
     })
+  await parts.runForAll('words of customers', (of, add) => checkWords(deps, snapshot, of, add))
   await parts.runForAll('documents', (of, add) => checkDocuments(deps, snapshot, of, add))
   await keptDays.differences(snapshot, parts)
   await checkJournals(snapshot, journals, { organizationId, parts })

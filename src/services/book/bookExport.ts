@@ -84,7 +84,7 @@ const PORTIONS = ['principal', 'interest', 'fees', 'penalty', 'overpayment'] as 
  * @param read reads the next loans after one
  */
 async function* withPortions(
-  batches: AsyncIterable<ExportRow[]>,
+  batches: AsyncIterable<readonly ExportRow[]>,
   read: (after: typeof START) => Promise<CheckedLoan[]>,
   asOf: number,
 ): AsyncGenerator<ExportRow[]> {

@@ -58,7 +58,7 @@ export async function createBorrower(
   const now = deps.now(organizationId)
   const today = dateIn(deps.config.zone, now)
   if (identity) requirePossible(identity, today)
-  const person = identity ? deps.people.seal({ organizationId, id }, identity, null) : null
+  const person = deps.people.seal({ organizationId, id }, identity ?? null, null)
   const inserting = insertBorrower(deps, caller, { id, details, activationDate: today, person }, now)
   const made = await abortedWhereKeyTaken(inserting)
   const borrower = made ?? (await getBorrower(deps, caller, id))

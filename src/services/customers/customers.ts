@@ -37,7 +37,7 @@ export async function createCustomer(
   const now = deps.now(organizationId)
   const activationDate = dateIn(deps.config.zone, now)
   if (identity) requirePossible(identity, activationDate)
-  const personOf = (id: bigint) => (identity ? deps.people.seal({ organizationId, id }, identity, null) : null)
+  const personOf = (id: bigint) => deps.people.seal({ organizationId, id }, identity ?? null, null)
   const inserting = insertCustomer(deps, caller, { externalId, activationDate, personOf }, now)
   const customer = await abortedWhereKeyTaken(inserting)
   if (!customer) throw alreadyExists('externalId', 'a customer with that externalId exists already')

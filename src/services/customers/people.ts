@@ -1,5 +1,6 @@
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import type { SealedPerson } from '../../db/customers/identities.ts'
+import type { PersonBox, Whose } from '../../db/customers/words.ts'
 import {
   type Identity,
   identityFromText,
@@ -7,28 +8,29 @@ import {
   phoneTerm,
   searchedTerms,
   termsOfIdentity,
+  UNKNOWN,
 } from '../../domain/customer/identity.ts'
-import { decryptWith, encryptWith, openSecretBox, partsFromText, partsToText } from '../secretBox.ts'
-
-/** A customer, by its lender and its number. */
-interface Whose {
-  readonly organizationId: number
-  readonly id: bigint
-}
+import { decryptWith, encryptAlike, encryptWith, openSecretBox, partsFromText, partsToText } from '../secretBox.ts'
 
 /** What a search for a person asks the database for: all of some hashes, or any of them. */
 export type PersonHashes = { readonly all: readonly bigint[] } | { readonly any: readonly bigint[] }
 
 /** Encrypts who customers are, each with a key of its own, and makes the hashes by which they are found. */
-export interface People {
-  /** Encrypts an identity. @param personKey the key that the customer has, encrypted; null: a new one is made */
-  seal(whose: Whose, identity: Identity, personKey: string | null): SealedPerson
+export interface People extends PersonBox {
+  /**
+   * Encrypts an identity.
+   * @param identity null: nothing is known
+   * @param personKey the key that the customer has, encrypted; null: a new one is made
+   */
+  seal(whose: Whose, identity: Identity | null, personKey: string | null): SealedPerson & { readonly personKey: string }
   /** Returns who a customer is; undefined where nothing is known. @throws WrongSecretError */
   open(whose: Whose, person: Pick<SealedPerson, 'personKey' | 'identity'>): Identity | undefined
   /** Returns the hashes of what somebody searches for; undefined for a text that no person can be found by. */
   searched(organizationId: number, text: string): PersonHashes | undefined
   /** Returns the hash of a phone number; null where there is none. */
   phoneHash(organizationId: number, phone: string | null): bigint | null
+  /** Returns the hash by which an erased customer is recognised whose externalId comes again. */
+  externalIdHash(organizationId: number, externalId: string): bigint
 }
 
 /** One salt for all keys, so that the key which encrypts them is derived once in a process. */
@@ -46,13 +48,17 @@ export function openPeople(secret: string): People {
   const keyOf = (personKey: string): KeyObject => createSecretKey(Buffer.from(box.decrypt(personKey), 'base64url'))
   const hashOf = (organizationId: number, term: string): bigint =>
     createHmac('sha256', searchKey).update(`${organizationId} ${term}`).digest().readBigInt64BE()
+  const newKey = () => box.encrypt(randomBytes(KEY_BYTES).toString('base64url'))
   return {
+    newKey,
+    sealText: (whose, text, personKey) => partsToText(encryptAlike(keyOf(personKey), text, boundTo(whose))),
+    openText: (whose, text, personKey) => decryptWith(keyOf(personKey), partsFromText(text), boundTo(whose)),
     seal(whose, identity, known) {
-      const personKey = known ?? box.encrypt(randomBytes(KEY_BYTES).toString('base64url'))
+      const personKey = known ?? newKey()
       return {
         personKey,
-        identity: partsToText(encryptWith(keyOf(personKey), identityToText(identity), boundTo(whose))),
-        identityHashes: termsOfIdentity(identity).map((term) => hashOf(whose.organizationId, term)),
+        identity: identity && partsToText(encryptWith(keyOf(personKey), identityToText(identity), boundTo(whose))),
+        identityHashes: termsOfIdentity(identity ?? UNKNOWN).map((term) => hashOf(whose.organizationId, term)),
       }
     },
     open(whose, { personKey, identity }) {
@@ -69,7 +75,8 @@ export function openPeople(secret: string): People {
       const term = phone === null ? '' : phoneTerm(phone)
       return term === '' ? null : hashOf(organizationId, term)
     },
+    externalIdHash: (organizationId, externalId) => hashOf(organizationId, `externalId ${externalId}`),
   }
 }
 
-const boundTo = ({ organizationId, id }: Whose): string => `customer ${organizationId}/${id}`
+const boundTo = ({ entity = 'customer', organizationId, id }: Whose): string => `${entity} ${organizationId}/${id}`

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { openTexts } from '../../db/customers/words.ts'
 import {
   lastChangeBefore,
   type NamedCustomer,
@@ -9,6 +10,7 @@ import {
 } from '../../db/events/eventFacts.ts'
 import type { StoredEvent } from '../../db/events/eventList.ts'
 import { CHANNEL } from '../../db/payments/channels.ts'
+import { readReferences } from '../../db/payments/payments.ts'
 import { RECONCILIATION } from '../../db/payments/reconciliations.ts'
 import { DELINQUENCY } from '../../db/portfolio/toldBuckets.ts'
 import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.ts'
@@ -26,6 +28,8 @@ interface Facts {
   readonly loans: ReadonlyMap<bigint, NamedLoan>
   readonly entries: ReadonlyMap<bigint, Entry>
   readonly customers: ReadonlyMap<bigint, NamedCustomer>
+  /** By the ids of payments. */
+  readonly references: ReadonlyMap<bigint, string | null>
 }
 
 /** No customer, loan or entry has this id. */
@@ -102,8 +106,9 @@ function viewOf<View>({ listener }: FactDeps, event: ToldEvent, view: (event: To
 async function sliceWithFacts(
   deps: FactDeps,
   organizationId: number,
-  events: readonly StoredEvent[],
+  stored: readonly StoredEvent[],
 ): Promise<ToldEvent[]> {
+  const events = await openTexts(deps.db, stored, () => organizationId)
   const facts = await readFacts(deps, organizationId, events)
   return Promise.all(
     events.map(async (event): Promise<ToldEvent> => {
@@ -121,7 +126,7 @@ async function sliceWithFacts(
         at: change.at,
         transaction: loan && toldTransaction(facts, event, loan),
         customer: 'customerId' in subject ? facts.customers.get(subject.customerId) : undefined,
-        payment: event.paymentChange,
+        payment: toldPayment(facts, event, subject),
       }
     }),
   )
@@ -139,13 +144,21 @@ async function readFacts(deps: FactDeps, organizationId: number, events: readonl
   ])
   const entryIds = unique(events.flatMap((event) => entryOf(event)?.id ?? []))
   const none = Promise.resolve([])
-  const [loans, entries, customers] = await Promise.all([
+  const paymentIds = unique(subjects.flatMap((subject) => ('paymentId' in subject ? subject.paymentId : [])))
+  const [loans, entries, customers, references] = await Promise.all([
     loanIds.length > 0 ? readNamedLoans(db, { organizationId, ids: loanIds }, config.zone) : none,
     entryIds.length > 0 ? readEntries(db, { organizationId, ids: entryIds }) : none,
     customerIds.length > 0 ? readNamedCustomers(db, { organizationId, ids: customerIds }) : none,
+    readReferences(db, organizationId, paymentIds),
   ])
   const byId = <T extends { readonly id: bigint }>(rows: readonly T[]) => new Map(rows.map((row) => [row.id, row]))
-  return { loans: byId(loans), entries: byId(entries), customers: byId(customers) }
+  return { loans: byId(loans), entries: byId(entries), customers: byId(customers), references }
+}
+
+/** Returns the payment of an event right after its change, with its reference. */
+function toldPayment({ references }: Facts, { paymentChange }: StoredEvent, subject: Subject): ToldEvent['payment'] {
+  const reference = ('paymentId' in subject && references.get(subject.paymentId)) || null
+  return paymentChange && { ...paymentChange, reference }
 }
 
 /** Returns the loan as the change left it. */

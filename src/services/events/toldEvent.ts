@@ -5,6 +5,7 @@ import type { EventType } from '../../domain/events/eventTypes.ts'
 import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
+import type { Payment } from '../../domain/payments/payment.ts'
 import type { PaymentChange } from '../../domain/payments/paymentChange.ts'
 
 export type { NamedCustomer, NamedLoan } from '../../db/events/eventFacts.ts'
@@ -49,8 +50,8 @@ export interface ToldEvent {
   readonly transaction: ToldTransaction | undefined
   /** Of an event of a customer. */
   readonly customer: NamedCustomer | undefined
-  /** Of an event of a payment: the payment right after the change. */
-  readonly payment: PaymentChange | undefined
+  /** Of an event of a payment: the payment right after the change, and its reference: null once the person was erased. */
+  readonly payment: (PaymentChange & Pick<Payment, 'reference'>) | undefined
 }
 
 /** The name of an event, which is also the `webhook-id` of its deliveries. */

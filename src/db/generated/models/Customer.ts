@@ -59,7 +59,9 @@ export type CustomerMinAggregateOutputType = {
   region: string | null
   country: string | null
   personKey: string | null
+  words: string | null
   identity: string | null
+  erasedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
   accountNo: bigint | null
@@ -82,7 +84,9 @@ export type CustomerMaxAggregateOutputType = {
   region: string | null
   country: string | null
   personKey: string | null
+  words: string | null
   identity: string | null
+  erasedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
   accountNo: bigint | null
@@ -105,7 +109,9 @@ export type CustomerCountAggregateOutputType = {
   region: number
   country: number
   personKey: number
+  words: number
   identity: number
+  erasedAt: number
   identityHashes: number
   createdAt: number
   updatedAt: number
@@ -147,7 +153,9 @@ export type CustomerMinAggregateInputType = {
   region?: true
   country?: true
   personKey?: true
+  words?: true
   identity?: true
+  erasedAt?: true
   createdAt?: true
   updatedAt?: true
   accountNo?: true
@@ -170,7 +178,9 @@ export type CustomerMaxAggregateInputType = {
   region?: true
   country?: true
   personKey?: true
+  words?: true
   identity?: true
+  erasedAt?: true
   createdAt?: true
   updatedAt?: true
   accountNo?: true
@@ -193,7 +203,9 @@ export type CustomerCountAggregateInputType = {
   region?: true
   country?: true
   personKey?: true
+  words?: true
   identity?: true
+  erasedAt?: true
   identityHashes?: true
   createdAt?: true
   updatedAt?: true
@@ -304,7 +316,9 @@ export type CustomerGroupByOutputType = {
   region: string | null
   country: string | null
   personKey: string | null
+  words: string | null
   identity: string | null
+  erasedAt: Date | null
   identityHashes: bigint[]
   createdAt: Date
   updatedAt: Date
@@ -351,7 +365,9 @@ export type CustomerWhereInput = {
   region?: Prisma.StringNullableFilter<"Customer"> | string | null
   country?: Prisma.StringNullableFilter<"Customer"> | string | null
   personKey?: Prisma.StringNullableFilter<"Customer"> | string | null
+  words?: Prisma.StringNullableFilter<"Customer"> | string | null
   identity?: Prisma.StringNullableFilter<"Customer"> | string | null
+  erasedAt?: Prisma.DateTimeNullableFilter<"Customer"> | Date | string | null
   identityHashes?: Prisma.BigIntNullableListFilter<"Customer">
   createdAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
@@ -380,7 +396,9 @@ export type CustomerOrderByWithRelationInput = {
   region?: Prisma.SortOrderInput | Prisma.SortOrder
   country?: Prisma.SortOrderInput | Prisma.SortOrder
   personKey?: Prisma.SortOrderInput | Prisma.SortOrder
+  words?: Prisma.SortOrderInput | Prisma.SortOrder
   identity?: Prisma.SortOrderInput | Prisma.SortOrder
+  erasedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   identityHashes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -414,7 +432,9 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   region?: Prisma.StringNullableFilter<"Customer"> | string | null
   country?: Prisma.StringNullableFilter<"Customer"> | string | null
   personKey?: Prisma.StringNullableFilter<"Customer"> | string | null
+  words?: Prisma.StringNullableFilter<"Customer"> | string | null
   identity?: Prisma.StringNullableFilter<"Customer"> | string | null
+  erasedAt?: Prisma.DateTimeNullableFilter<"Customer"> | Date | string | null
   identityHashes?: Prisma.BigIntNullableListFilter<"Customer">
   createdAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
@@ -443,7 +463,9 @@ export type CustomerOrderByWithAggregationInput = {
   region?: Prisma.SortOrderInput | Prisma.SortOrder
   country?: Prisma.SortOrderInput | Prisma.SortOrder
   personKey?: Prisma.SortOrderInput | Prisma.SortOrder
+  words?: Prisma.SortOrderInput | Prisma.SortOrder
   identity?: Prisma.SortOrderInput | Prisma.SortOrder
+  erasedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   identityHashes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -475,7 +497,9 @@ export type CustomerScalarWhereWithAggregatesInput = {
   region?: Prisma.StringNullableWithAggregatesFilter<"Customer"> | string | null
   country?: Prisma.StringNullableWithAggregatesFilter<"Customer"> | string | null
   personKey?: Prisma.StringNullableWithAggregatesFilter<"Customer"> | string | null
+  words?: Prisma.StringNullableWithAggregatesFilter<"Customer"> | string | null
   identity?: Prisma.StringNullableWithAggregatesFilter<"Customer"> | string | null
+  erasedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Customer"> | Date | string | null
   identityHashes?: Prisma.BigIntNullableListFilter<"Customer">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Customer"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Customer"> | Date | string
@@ -498,7 +522,9 @@ export type CustomerCreateInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -527,7 +553,9 @@ export type CustomerUncheckedCreateInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -554,7 +582,9 @@ export type CustomerUpdateInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -583,7 +613,9 @@ export type CustomerUncheckedUpdateInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -611,7 +643,9 @@ export type CustomerCreateManyInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -634,7 +668,9 @@ export type CustomerUpdateManyMutationInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -658,7 +694,9 @@ export type CustomerUncheckedUpdateManyInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -710,7 +748,9 @@ export type CustomerCountOrderByAggregateInput = {
   region?: Prisma.SortOrder
   country?: Prisma.SortOrder
   personKey?: Prisma.SortOrder
+  words?: Prisma.SortOrder
   identity?: Prisma.SortOrder
+  erasedAt?: Prisma.SortOrder
   identityHashes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -742,7 +782,9 @@ export type CustomerMaxOrderByAggregateInput = {
   region?: Prisma.SortOrder
   country?: Prisma.SortOrder
   personKey?: Prisma.SortOrder
+  words?: Prisma.SortOrder
   identity?: Prisma.SortOrder
+  erasedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   accountNo?: Prisma.SortOrder
@@ -765,7 +807,9 @@ export type CustomerMinOrderByAggregateInput = {
   region?: Prisma.SortOrder
   country?: Prisma.SortOrder
   personKey?: Prisma.SortOrder
+  words?: Prisma.SortOrder
   identity?: Prisma.SortOrder
+  erasedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   accountNo?: Prisma.SortOrder
@@ -907,7 +951,9 @@ export type CustomerCreateWithoutOrganizationInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -934,7 +980,9 @@ export type CustomerUncheckedCreateWithoutOrganizationInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -991,7 +1039,9 @@ export type CustomerScalarWhereInput = {
   region?: Prisma.StringNullableFilter<"Customer"> | string | null
   country?: Prisma.StringNullableFilter<"Customer"> | string | null
   personKey?: Prisma.StringNullableFilter<"Customer"> | string | null
+  words?: Prisma.StringNullableFilter<"Customer"> | string | null
   identity?: Prisma.StringNullableFilter<"Customer"> | string | null
+  erasedAt?: Prisma.DateTimeNullableFilter<"Customer"> | Date | string | null
   identityHashes?: Prisma.BigIntNullableListFilter<"Customer">
   createdAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Customer"> | Date | string
@@ -1014,7 +1064,9 @@ export type CustomerCreateWithoutLoansInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1042,7 +1094,9 @@ export type CustomerUncheckedCreateWithoutLoansInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1084,7 +1138,9 @@ export type CustomerUpdateWithoutLoansInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1112,7 +1168,9 @@ export type CustomerUncheckedUpdateWithoutLoansInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1138,7 +1196,9 @@ export type CustomerCreateWithoutDecisionsInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1166,7 +1226,9 @@ export type CustomerUncheckedCreateWithoutDecisionsInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1208,7 +1270,9 @@ export type CustomerUpdateWithoutDecisionsInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1236,7 +1300,9 @@ export type CustomerUncheckedUpdateWithoutDecisionsInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1262,7 +1328,9 @@ export type CustomerCreateWithoutStandingInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1290,7 +1358,9 @@ export type CustomerUncheckedCreateWithoutStandingInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1332,7 +1402,9 @@ export type CustomerUpdateWithoutStandingInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1360,7 +1432,9 @@ export type CustomerUncheckedUpdateWithoutStandingInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1386,7 +1460,9 @@ export type CustomerCreateWithoutStatementsInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1414,7 +1490,9 @@ export type CustomerUncheckedCreateWithoutStatementsInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1456,7 +1534,9 @@ export type CustomerUpdateWithoutStatementsInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1484,7 +1564,9 @@ export type CustomerUncheckedUpdateWithoutStatementsInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1510,7 +1592,9 @@ export type CustomerCreateManyOrganizationInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1533,7 +1617,9 @@ export type CustomerUpdateWithoutOrganizationInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1560,7 +1646,9 @@ export type CustomerUncheckedUpdateWithoutOrganizationInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1587,7 +1675,9 @@ export type CustomerUncheckedUpdateManyWithoutOrganizationInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1660,7 +1750,9 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   region?: boolean
   country?: boolean
   personKey?: boolean
+  words?: boolean
   identity?: boolean
+  erasedAt?: boolean
   identityHashes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1690,7 +1782,9 @@ export type CustomerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   region?: boolean
   country?: boolean
   personKey?: boolean
+  words?: boolean
   identity?: boolean
+  erasedAt?: boolean
   identityHashes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1715,7 +1809,9 @@ export type CustomerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   region?: boolean
   country?: boolean
   personKey?: boolean
+  words?: boolean
   identity?: boolean
+  erasedAt?: boolean
   identityHashes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1740,14 +1836,16 @@ export type CustomerSelectScalar = {
   region?: boolean
   country?: boolean
   personKey?: boolean
+  words?: boolean
   identity?: boolean
+  erasedAt?: boolean
   identityHashes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   accountNo?: boolean
 }
 
-export type CustomerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "externalId" | "status" | "activationDate" | "closedOn" | "closeReason" | "businessName" | "phone" | "email" | "address" | "type" | "region" | "country" | "personKey" | "identity" | "identityHashes" | "createdAt" | "updatedAt" | "accountNo", ExtArgs["result"]["customer"]>
+export type CustomerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "externalId" | "status" | "activationDate" | "closedOn" | "closeReason" | "businessName" | "phone" | "email" | "address" | "type" | "region" | "country" | "personKey" | "words" | "identity" | "erasedAt" | "identityHashes" | "createdAt" | "updatedAt" | "accountNo", ExtArgs["result"]["customer"]>
 export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
   loans?: boolean | Prisma.Customer$loansArgs<ExtArgs>
@@ -1789,7 +1887,9 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     region: string | null
     country: string | null
     personKey: string | null
+    words: string | null
     identity: string | null
+    erasedAt: Date | null
     identityHashes: bigint[]
     createdAt: Date
     updatedAt: Date
@@ -2238,7 +2338,9 @@ export interface CustomerFieldRefs {
   readonly region: Prisma.FieldRef<"Customer", 'String'>
   readonly country: Prisma.FieldRef<"Customer", 'String'>
   readonly personKey: Prisma.FieldRef<"Customer", 'String'>
+  readonly words: Prisma.FieldRef<"Customer", 'String'>
   readonly identity: Prisma.FieldRef<"Customer", 'String'>
+  readonly erasedAt: Prisma.FieldRef<"Customer", 'DateTime'>
   readonly identityHashes: Prisma.FieldRef<"Customer", 'BigInt[]'>
   readonly createdAt: Prisma.FieldRef<"Customer", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Customer", 'DateTime'>

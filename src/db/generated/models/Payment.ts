@@ -61,6 +61,7 @@ export type PaymentMinAggregateOutputType = {
   valueDate: Date | null
   reference: string | null
   payer: string | null
+  personKey: string | null
   status: string | null
   allocated: bigint | null
   returned: bigint | null
@@ -84,6 +85,7 @@ export type PaymentMaxAggregateOutputType = {
   valueDate: Date | null
   reference: string | null
   payer: string | null
+  personKey: string | null
   status: string | null
   allocated: bigint | null
   returned: bigint | null
@@ -107,6 +109,7 @@ export type PaymentCountAggregateOutputType = {
   valueDate: number
   reference: number
   payer: number
+  personKey: number
   status: number
   allocated: number
   returned: number
@@ -156,6 +159,7 @@ export type PaymentMinAggregateInputType = {
   valueDate?: true
   reference?: true
   payer?: true
+  personKey?: true
   status?: true
   allocated?: true
   returned?: true
@@ -179,6 +183,7 @@ export type PaymentMaxAggregateInputType = {
   valueDate?: true
   reference?: true
   payer?: true
+  personKey?: true
   status?: true
   allocated?: true
   returned?: true
@@ -202,6 +207,7 @@ export type PaymentCountAggregateInputType = {
   valueDate?: true
   reference?: true
   payer?: true
+  personKey?: true
   status?: true
   allocated?: true
   returned?: true
@@ -312,6 +318,7 @@ export type PaymentGroupByOutputType = {
   valueDate: Date
   reference: string | null
   payer: string | null
+  personKey: string | null
   status: string
   allocated: bigint
   returned: bigint
@@ -358,6 +365,7 @@ export type PaymentWhereInput = {
   valueDate?: Prisma.DateTimeFilter<"Payment"> | Date | string
   reference?: Prisma.StringNullableFilter<"Payment"> | string | null
   payer?: Prisma.StringNullableFilter<"Payment"> | string | null
+  personKey?: Prisma.StringNullableFilter<"Payment"> | string | null
   status?: Prisma.StringFilter<"Payment"> | string
   allocated?: Prisma.BigIntFilter<"Payment"> | bigint | number
   returned?: Prisma.BigIntFilter<"Payment"> | bigint | number
@@ -382,6 +390,7 @@ export type PaymentOrderByWithRelationInput = {
   valueDate?: Prisma.SortOrder
   reference?: Prisma.SortOrderInput | Prisma.SortOrder
   payer?: Prisma.SortOrderInput | Prisma.SortOrder
+  personKey?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   allocated?: Prisma.SortOrder
   returned?: Prisma.SortOrder
@@ -411,6 +420,7 @@ export type PaymentWhereUniqueInput = Prisma.AtLeast<{
   valueDate?: Prisma.DateTimeFilter<"Payment"> | Date | string
   reference?: Prisma.StringNullableFilter<"Payment"> | string | null
   payer?: Prisma.StringNullableFilter<"Payment"> | string | null
+  personKey?: Prisma.StringNullableFilter<"Payment"> | string | null
   status?: Prisma.StringFilter<"Payment"> | string
   allocated?: Prisma.BigIntFilter<"Payment"> | bigint | number
   returned?: Prisma.BigIntFilter<"Payment"> | bigint | number
@@ -435,6 +445,7 @@ export type PaymentOrderByWithAggregationInput = {
   valueDate?: Prisma.SortOrder
   reference?: Prisma.SortOrderInput | Prisma.SortOrder
   payer?: Prisma.SortOrderInput | Prisma.SortOrder
+  personKey?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   allocated?: Prisma.SortOrder
   returned?: Prisma.SortOrder
@@ -466,6 +477,7 @@ export type PaymentScalarWhereWithAggregatesInput = {
   valueDate?: Prisma.DateTimeWithAggregatesFilter<"Payment"> | Date | string
   reference?: Prisma.StringNullableWithAggregatesFilter<"Payment"> | string | null
   payer?: Prisma.StringNullableWithAggregatesFilter<"Payment"> | string | null
+  personKey?: Prisma.StringNullableWithAggregatesFilter<"Payment"> | string | null
   status?: Prisma.StringWithAggregatesFilter<"Payment"> | string
   allocated?: Prisma.BigIntWithAggregatesFilter<"Payment"> | bigint | number
   returned?: Prisma.BigIntWithAggregatesFilter<"Payment"> | bigint | number
@@ -487,6 +499,7 @@ export type PaymentCreateInput = {
   valueDate: Date | string
   reference?: string | null
   payer?: string | null
+  personKey?: string | null
   status: string
   allocated: bigint | number
   returned: bigint | number
@@ -511,6 +524,7 @@ export type PaymentUncheckedCreateInput = {
   valueDate: Date | string
   reference?: string | null
   payer?: string | null
+  personKey?: string | null
   status: string
   allocated: bigint | number
   returned: bigint | number
@@ -532,6 +546,7 @@ export type PaymentUpdateInput = {
   valueDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   payer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   allocated?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   returned?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -556,6 +571,7 @@ export type PaymentUncheckedUpdateInput = {
   valueDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   payer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   allocated?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   returned?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -579,6 +595,7 @@ export type PaymentCreateManyInput = {
   valueDate: Date | string
   reference?: string | null
   payer?: string | null
+  personKey?: string | null
   status: string
   allocated: bigint | number
   returned: bigint | number
@@ -600,6 +617,7 @@ export type PaymentUpdateManyMutationInput = {
   valueDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   payer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   allocated?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   returned?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -623,6 +641,7 @@ export type PaymentUncheckedUpdateManyInput = {
   valueDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   payer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   allocated?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   returned?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -667,6 +686,7 @@ export type PaymentCountOrderByAggregateInput = {
   valueDate?: Prisma.SortOrder
   reference?: Prisma.SortOrder
   payer?: Prisma.SortOrder
+  personKey?: Prisma.SortOrder
   status?: Prisma.SortOrder
   allocated?: Prisma.SortOrder
   returned?: Prisma.SortOrder
@@ -702,6 +722,7 @@ export type PaymentMaxOrderByAggregateInput = {
   valueDate?: Prisma.SortOrder
   reference?: Prisma.SortOrder
   payer?: Prisma.SortOrder
+  personKey?: Prisma.SortOrder
   status?: Prisma.SortOrder
   allocated?: Prisma.SortOrder
   returned?: Prisma.SortOrder
@@ -725,6 +746,7 @@ export type PaymentMinOrderByAggregateInput = {
   valueDate?: Prisma.SortOrder
   reference?: Prisma.SortOrder
   payer?: Prisma.SortOrder
+  personKey?: Prisma.SortOrder
   status?: Prisma.SortOrder
   allocated?: Prisma.SortOrder
   returned?: Prisma.SortOrder
@@ -800,6 +822,7 @@ export type PaymentCreateWithoutChannelInput = {
   valueDate: Date | string
   reference?: string | null
   payer?: string | null
+  personKey?: string | null
   status: string
   allocated: bigint | number
   returned: bigint | number
@@ -821,6 +844,7 @@ export type PaymentUncheckedCreateWithoutChannelInput = {
   valueDate: Date | string
   reference?: string | null
   payer?: string | null
+  personKey?: string | null
   status: string
   allocated: bigint | number
   returned: bigint | number
@@ -873,6 +897,7 @@ export type PaymentScalarWhereInput = {
   valueDate?: Prisma.DateTimeFilter<"Payment"> | Date | string
   reference?: Prisma.StringNullableFilter<"Payment"> | string | null
   payer?: Prisma.StringNullableFilter<"Payment"> | string | null
+  personKey?: Prisma.StringNullableFilter<"Payment"> | string | null
   status?: Prisma.StringFilter<"Payment"> | string
   allocated?: Prisma.BigIntFilter<"Payment"> | bigint | number
   returned?: Prisma.BigIntFilter<"Payment"> | bigint | number
@@ -894,6 +919,7 @@ export type PaymentCreateManyChannelInput = {
   valueDate: Date | string
   reference?: string | null
   payer?: string | null
+  personKey?: string | null
   status: string
   allocated: bigint | number
   returned: bigint | number
@@ -915,6 +941,7 @@ export type PaymentUpdateWithoutChannelInput = {
   valueDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   payer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   allocated?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   returned?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -936,6 +963,7 @@ export type PaymentUncheckedUpdateWithoutChannelInput = {
   valueDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   payer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   allocated?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   returned?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -957,6 +985,7 @@ export type PaymentUncheckedUpdateManyWithoutChannelInput = {
   valueDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   payer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   allocated?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   returned?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -982,6 +1011,7 @@ export type PaymentSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   valueDate?: boolean
   reference?: boolean
   payer?: boolean
+  personKey?: boolean
   status?: boolean
   allocated?: boolean
   returned?: boolean
@@ -1006,6 +1036,7 @@ export type PaymentSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   valueDate?: boolean
   reference?: boolean
   payer?: boolean
+  personKey?: boolean
   status?: boolean
   allocated?: boolean
   returned?: boolean
@@ -1030,6 +1061,7 @@ export type PaymentSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   valueDate?: boolean
   reference?: boolean
   payer?: boolean
+  personKey?: boolean
   status?: boolean
   allocated?: boolean
   returned?: boolean
@@ -1054,6 +1086,7 @@ export type PaymentSelectScalar = {
   valueDate?: boolean
   reference?: boolean
   payer?: boolean
+  personKey?: boolean
   status?: boolean
   allocated?: boolean
   returned?: boolean
@@ -1066,7 +1099,7 @@ export type PaymentSelectScalar = {
   version?: boolean
 }
 
-export type PaymentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "channelId" | "receipt" | "amount" | "currency" | "paidAt" | "valueDate" | "reference" | "payer" | "status" | "allocated" | "returned" | "reversed" | "parts" | "unconfirmed" | "cause" | "receivedAt" | "updatedAt" | "version", ExtArgs["result"]["payment"]>
+export type PaymentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "channelId" | "receipt" | "amount" | "currency" | "paidAt" | "valueDate" | "reference" | "payer" | "personKey" | "status" | "allocated" | "returned" | "reversed" | "parts" | "unconfirmed" | "cause" | "receivedAt" | "updatedAt" | "version", ExtArgs["result"]["payment"]>
 export type PaymentInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   channel?: boolean | Prisma.PaymentChannelDefaultArgs<ExtArgs>
 }
@@ -1093,6 +1126,7 @@ export type $PaymentPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     valueDate: Date
     reference: string | null
     payer: string | null
+    personKey: string | null
     status: string
     allocated: bigint
     returned: bigint
@@ -1537,6 +1571,7 @@ export interface PaymentFieldRefs {
   readonly valueDate: Prisma.FieldRef<"Payment", 'DateTime'>
   readonly reference: Prisma.FieldRef<"Payment", 'String'>
   readonly payer: Prisma.FieldRef<"Payment", 'String'>
+  readonly personKey: Prisma.FieldRef<"Payment", 'String'>
   readonly status: Prisma.FieldRef<"Payment", 'String'>
   readonly allocated: Prisma.FieldRef<"Payment", 'BigInt'>
   readonly returned: Prisma.FieldRef<"Payment", 'BigInt'>

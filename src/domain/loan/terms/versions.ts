@@ -26,7 +26,7 @@ export interface ModifiedTerms {
   /** The customer who has the loan after the change. */
   readonly customerId: bigint
   /** What a record system sent of the loan, where that changes too; left out: it stays. No rule of loans reads it. */
-  readonly record?: object | undefined
+  readonly record?: { readonly description: string | null } | undefined
   /** Whether the change lends more to a customer, who then has to be Active. */
   readonly lends: boolean
 }

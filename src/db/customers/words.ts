@@ -1,0 +1,233 @@
+import { BORROWER_DETAILS, type BorrowerDetails } from '../../domain/customer/customer.ts'
+import { failedPrecondition, invariant } from '../../domain/errors.ts'
+import type { Snapshot } from '../postgres/transaction.ts'
+import { statementOver } from '../queries/rows.ts'
+import { type Prepared, type Queries, statement } from '../queries/statement.ts'
+
+/** The kinds of rows that have a key of their own. */
+type KeyedEntity = 'customer' | 'payment' | 'guarantor'
+
+/** The owner of a key: a customer, by its lender and its number, unless another entity is named. */
+export interface Whose {
+  readonly entity?: KeyedEntity
+  readonly organizationId: number
+  readonly id: bigint
+}
+
+/** Encrypts and decrypts a person's words under the key of the person. */
+export interface PersonBox {
+  /** Makes a key, encrypted. */
+  newKey(): string
+  /** Encrypts a text; the same text of the same person gives the same. */
+  sealText(whose: Whose, text: string, personKey: string): string
+  /** Decrypts a text. @throws WrongSecretError */
+  openText(whose: Whose, text: string, personKey: string): string
+}
+
+/** A pool or a connection, with the box of people; undefined: what writes and reads no person's words needs none. */
+export interface Sealing {
+  readonly people: PersonBox | undefined
+}
+
+/** Returns the box of people of a connection that writes a person's words. */
+export function boxOf({ people }: Sealing): PersonBox {
+  invariant(people, 'a connection that encrypts the words of people')
+  return people
+}
+
+/** The words of a customer that are not its identity: all that a caller may have written of a person. */
+export interface CustomerWords extends BorrowerDetails {
+  readonly externalId: string | null
+  readonly closeReason: string | null
+}
+
+const MEMBERS = ['externalId', ...BORROWER_DETAILS, 'closeReason'] as const satisfies (keyof CustomerWords)[]
+
+/** The words of a customer of whom nothing is known. */
+export const NO_WORDS = Object.fromEntries(MEMBERS.map((member) => [member, null])) as unknown as CustomerWords
+
+/** The key of a customer, and its words, both encrypted; null: the customer was erased. */
+export interface Keyed {
+  readonly personKey: string | null
+  readonly sealed: string | null
+}
+
+/** Returns the key of a customer. @throws LendingError `failed_precondition` for one who was erased */
+export function keyOf({ personKey }: Pick<Keyed, 'personKey'>): string {
+  if (personKey === null) throw failedPrecondition('the customer was erased, and nothing of it can be changed')
+  return personKey
+}
+
+/** Returns the members in which words differ. */
+export const differingWords = (one: CustomerWords, other: CustomerWords): string[] =>
+  MEMBERS.filter((member) => one[member] !== other[member])
+
+/** The columns of the words of `customer a`, by the names of their members. */
+export const READ_WORDS = MEMBERS.map((member) => `a.${columnOf(member)} AS "${member}"`).join(', ')
+
+function columnOf(member: keyof CustomerWords): string {
+  return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Returns the words of a customer, encrypted; the trail has them so, and the row beside them in columns that can be searched. */
+export function sealedWords(sealing: Sealing, whose: Whose, words: CustomerWords, personKey: string): string {
+  const known = Object.fromEntries(
+    MEMBERS.flatMap((member) => (words[member] === null ? [] : [[member, words[member]]])),
+  )
+  return sealedText(sealing, whose, JSON.stringify(known), personKey)
+}
+
+/** Returns the words of a customer from their encrypted text. @throws Error for a text of another customer */
+export function openWords(people: PersonBox, whose: Whose, { personKey, sealed }: Keyed): CustomerWords {
+  const read = sealed === null ? undefined : readSealed(whose.organizationId, sealed)
+  if (!read || personKey === null) return NO_WORDS
+  return { ...NO_WORDS, ...(JSON.parse(people.openText(whose, read.sealed, personKey)) as Partial<CustomerWords>) }
+}
+
+const sealedText = (sealing: Sealing, whose: Whose, text: string, personKey: string): string =>
+  `sealed:${whose.entity ?? 'customer'}.${whose.id}:${boxOf(sealing).sealText(whose, text, personKey)}`
+
+const SEALED = /^sealed:(customer|payment|guarantor)\.(\d{1,19}):([\w.-]+)$/
+
+/** Returns the owner of an encrypted text, and what is encrypted; undefined for another text. */
+function readSealed(organizationId: number, text: string) {
+  const [, entity, id, sealed] = SEALED.exec(text) ?? []
+  return entity && id && sealed
+    ? { whose: { entity: entity as KeyedEntity, organizationId, id: BigInt(id) }, sealed }
+    : undefined
+}
+
+const nameOf = ({ entity = 'customer', organizationId, id }: Whose): string => `${entity} ${organizationId}/${id}`
+
+const readKeysOf = (entity: KeyedEntity) =>
+  statementOver(
+    `read-keys-of-${entity}s`,
+    [{ organization_id: 'int', id: 'bigint' }],
+    (asked) => `SELECT r.organization_id AS "organizationId", r.id, r.person_key AS "personKey" FROM ${asked('k')}
+    JOIN ${entity} r ON r.organization_id = k.organization_id AND r.id = k.id`,
+  )
+
+/** Payments have a key from their first note on. */
+const keysOfPayments = statementOver(
+  'make-keys-of-payments',
+  [{ organization_id: 'int', id: 'bigint', person_key: 'text' }],
+  (asked) => `UPDATE payment p SET person_key = coalesce(p.person_key, k.person_key) FROM ${asked('k')}
+    WHERE p.organization_id = k.organization_id AND p.id = k.id
+    RETURNING p.organization_id AS "organizationId", p.id, p.person_key AS "personKey"`,
+)
+
+const READ_KEYS: Readonly<Record<KeyedEntity, (rows: unknown[][]) => Prepared>> = {
+  customer: readKeysOf('customer'),
+  payment: readKeysOf('payment'),
+  guarantor: readKeysOf('guarantor'),
+}
+
+/** Reads the keys of people, by their names; null for a person who was erased. */
+async function readKeys(
+  db: Queries,
+  owners: readonly Whose[],
+  reading: Readonly<Record<KeyedEntity, (rows: unknown[][]) => Prepared>> = READ_KEYS,
+): Promise<ReadonlyMap<string, string | null>> {
+  const kinds = [...Map.groupBy(owners, ({ entity = 'customer' }) => entity)]
+  const read = kinds.map(async ([entity, some]) => {
+    const keys = [...new Map(some.map((whose) => [nameOf(whose), whose])).values()]
+    const { rows } = await db.pool.query<Whose & { personKey: string | null }>(
+      reading[entity](keys.map(({ organizationId, id }) => [organizationId, id])),
+    )
+    return rows.map((row) => [nameOf({ ...row, entity }), row.personKey] as const)
+  })
+  return new Map((await Promise.all(read)).flat())
+}
+
+/** Encrypts a text about a person, under the key of the person. */
+export type Seal = (whose: Whose, text: string) => string
+
+/**
+ * Reads the keys of people, and returns the function that encrypts texts about them.
+ * @throws LendingError `failed_precondition`, from that function, for a person who was erased
+ */
+export async function sealFor(db: Queries, owners: readonly Whose[]): Promise<Seal> {
+  const { pool } = db
+  const make = (rows: unknown[][]) => keysOfPayments(rows.map((row) => [...row, boxOf(pool).newKey()]))
+  const keys = owners.length === 0 ? new Map() : await readKeys(db, owners, { ...READ_KEYS, payment: make })
+  return (whose, text) => sealedText(pool, whose, text, keyOf({ personKey: keys.get(nameOf(whose)) ?? null }))
+}
+
+/**
+ * Returns values with each encrypted text in them decrypted, however deep it is: null for that of a person who was erased.
+ * @param organizationOf the lender of a value
+ */
+export async function openTexts<T>(
+  db: Queries,
+  values: readonly T[],
+  organizationOf: (value: T) => number,
+): Promise<readonly T[]> {
+  const owners = values.flatMap((value) => {
+    const organizationId = organizationOf(value)
+    return textsIn(value).flatMap((text) => readSealed(organizationId, text)?.whose ?? [])
+  })
+  const { people } = db.pool
+  if (owners.length === 0 || !people) return values
+  const keys = await readKeys(db, owners)
+  return values.map((value) => {
+    const organizationId = organizationOf(value)
+    return withTexts(value, (text) => {
+      const read = readSealed(organizationId, text)
+      const personKey = read && keys.get(nameOf(read.whose))
+      if (!read || personKey === undefined) return text
+      return personKey === null ? null : people.openText(read.whose, read.sealed, personKey)
+    }) as T
+  })
+}
+
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
+
+/** Returns the texts in a value that may be encrypted. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return value.startsWith('sealed:') ? [value] : []
+  if (Array.isArray(value)) return value.flatMap(textsIn)
+  return isPlain(value) ? Object.values(value).flatMap(textsIn) : []
+}
+
+/** Returns a value with other texts; what has none of them is the same object. */
+function withTexts(value: unknown, open: (text: string) => string | null): unknown {
+  if (textsIn(value).length === 0) return value
+  if (typeof value === 'string') return open(value)
+  if (Array.isArray(value)) return value.map((item) => withTexts(item, open))
+  return Object.fromEntries(Object.entries(value as object).map(([name, item]) => [name, withTexts(item, open)]))
+}
+
+/** A customer as the check of the book reads it. */
+export interface CheckedWords extends CustomerWords, Keyed {
+  readonly organizationId: number
+  readonly id: bigint
+  readonly identity: string | null
+  readonly identityHashes: readonly bigint[]
+}
+
+interface Walk {
+  readonly after: { readonly organizationId: number; readonly id: bigint }
+  /** Undefined: all organizations. */
+  readonly organizationId: number | undefined
+  readonly most: number
+}
+
+const next = statement<{ of: number | null; afterOrganization: number; afterId: bigint; most: number }>(
+  'next-words-of-customers',
+  (p) => `
+  SELECT a.organization_id AS "organizationId", a.id, a.person_key AS "personKey", a.words AS sealed, a.identity,
+    a.identity_hashes AS "identityHashes", ${READ_WORDS}
+  FROM customer a WHERE (a.organization_id, a.id) > (${p('afterOrganization')}, ${p('afterId')})
+    AND (${p('of')}::int IS NULL OR a.organization_id = ${p('of')})
+  ORDER BY a.organization_id, a.id LIMIT ${p('most')}`,
+)
+
+/** Reads the next customers in the order of their keys. */
+export async function readCheckedWords(
+  snapshot: Snapshot,
+  { after, organizationId = undefined, most }: Walk,
+): Promise<CheckedWords[]> {
+  const values = { of: organizationId ?? null, afterOrganization: after.organizationId, afterId: after.id, most }
+  return (await snapshot.query<CheckedWords>(next(values))).rows
+}

@@ -92,6 +92,7 @@ export const TRAIL_FIELDS = {
   bucket: ['bucket', 'kundi'],
   buckets: ['buckets', 'makundi'],
   identity: ['who the customer is', 'utambulisho wa mteja'],
+  words: ['what is known of the customer', 'taarifa za mteja'],
   businessName: ['business name', 'jina la biashara'],
   capOfPrincipal: ['at most of the principal', 'isiyozidi sehemu ya mtaji'],
   cause: ['cause', 'sababu'],

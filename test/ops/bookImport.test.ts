@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeBookFiles } from '../../bench/bookFiles.ts'
+import { openTexts } from '../../src/db/customers/words.ts'
 import { endChildren, startNode } from '../support/children.ts'
 import { freshDatabase } from '../support/database.ts'
 import { opsOn } from '../support/ops.ts'
@@ -216,7 +217,7 @@ describe('book export', () => {
 
 /** A book without what depends on when and under which numbers it was made. */
 async function bookOf({ deps }: Pick<TestService, 'deps'>) {
-  const { rows: loans } = await deps.db.pool.query(`
+  const { rows } = await deps.db.pool.query<{ external_id: string }>(`
     SELECT l.external_id, c.external_id AS customer, l.product_id, l.principal, l.disbursed_at, l.due_at, l.status,
       l.entry_count, l.principal_outstanding, l.interest_outstanding, l.penalty_outstanding, l.total_paid,
       l.total_overpaid, l.total_overdue, l.next_due_on, l.overdue_since, l.closed_on, l.next_change_at,
@@ -226,7 +227,7 @@ async function bookOf({ deps }: Pick<TestService, 'deps'>) {
   const { rows: customers } = await deps.db.pool.query(
     'SELECT external_id, status, activation_date, phone, address FROM customer ORDER BY external_id',
   )
-  return { customers, loans }
+  return { customers, loans: await openTexts(deps.db, rows, () => 1) }
 }
 
 describe('killed in the middle', () => {

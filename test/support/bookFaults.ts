@@ -247,7 +247,17 @@ export const BOOK_FAULTS: readonly Fault[] = [
   [
     'a customer under another externalId',
     `UPDATE customer SET external_id = 'juma' WHERE external_id = 'asha'`,
-    /customer \d+: has the externalId juma, and the trail says asha/,
+    /customer \d+: has another externalId than its words, which are sealed/,
+  ],
+  [
+    'a customer with other words than its trail',
+    `UPDATE customer SET words = (SELECT words FROM customer WHERE id = 7) WHERE external_id = 'asha'`,
+    /customer \d+: has not the words that the trail says/,
+  ],
+  [
+    'a customer with the hashes of another person',
+    `UPDATE customer SET identity_hashes = '{7}' WHERE external_id = 'asha'`,
+    /customer \d+: has other hashes than its identity/,
   ],
   [
     'a customer of another status',

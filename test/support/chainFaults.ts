@@ -144,10 +144,11 @@ export const COHERENT_FAULTS: readonly SealFault[] = [
     said: /^event \d+\/0: does not follow from the part before/m,
   },
   {
-    name: 'the externalId of a customer, in the row and in the trail',
-    spoil: `UPDATE customer SET external_id = 'neema' WHERE external_id = 'asha';
-      UPDATE audit_entry SET after = jsonb_set(after, '{externalId}', '"neema"') WHERE after ->> 'externalId' = 'asha'`,
-    said: /^customer \d+: external_id is not what change \d+ sealed/m,
+    name: 'the words of a customer, in the row and in the trail',
+    spoil: `UPDATE audit_entry SET after = jsonb_set(after, '{words}', '"neema"')
+        WHERE after ->> 'words' = (SELECT words FROM customer WHERE external_id = 'asha');
+      UPDATE customer SET external_id = 'neema', words = 'neema' WHERE external_id = 'asha'`,
+    said: /^customer \d+: words is not what change \d+ sealed/m,
   },
   {
     name: 'the reversal of an entry, in the row and in the trail',

@@ -117,7 +117,6 @@ CREATE TABLE customer (
   identity_hashes bigint[] NOT NULL DEFAULT '{}',
   created_at      timestamptz NOT NULL,
   updated_at      timestamptz NOT NULL,
-  CHECK ((person_key IS NULL) = (erased_at IS NOT NULL)),
   -- The order in which the rows came. An id that a client chose says nothing of it, and created_at has ties: a walk through
   -- the pages of a list meets each row once, because rows made meanwhile come after it.
   arrival         bigint NOT NULL GENERATED ALWAYS AS IDENTITY,

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { findKept, forgetExpired, type KeptRequest, keepAnswer } from '../../db/access/idempotency.ts'
 import { type Claim, isKeyTaken } from '../../db/audit/trail.ts'
-import { invalidArgument, LendingError } from '../../domain/errors.ts'
+import { invalidArgument, invariant, LendingError } from '../../domain/errors.ts'
 import type { Deps } from '../deps.ts'
+import { openSecretBox, type SecretBox, WrongSecretError } from '../secretBox.ts'
 import type { Caller } from './caller.ts'
 
 export type { KeptRequest } from '../../db/access/idempotency.ts'
@@ -46,11 +48,30 @@ export interface Idempotency {
   begin(caller: Caller, key: string, requestHash: string): Promise<Begun>
 }
 
+/** One salt for all kept answers, so that their key is derived once in a process. */
+const SALT = createHash('sha256').update('mkopo kept answers').digest().subarray(0, 16)
+
+/** Decrypts an answer, which has the words of people; null where KEY_ENCRYPTION_SECRET is another one by now: the answer is built again. */
+function opened(box: SecretBox, { status, body }: NonNullable<KeptRequest['answer']>): KeptRequest['answer'] {
+  try {
+    return { status, body: box.decrypt(body) }
+  } catch (error) {
+    if (error instanceof WrongSecretError) return null
+    throw error
+  }
+}
+
 /**
  * Creates the store of keys. The SQL statement that makes a change inserts its key too, so that no crash separates them
  * and two instances never both make the change. Requests that run in this process are known without a round trip.
  */
-export function createIdempotency({ db, machineNow }: Pick<Deps, 'db' | 'machineNow'>): Idempotency {
+export function createIdempotency({ db, machineNow, config }: Pick<Deps, 'db' | 'machineNow' | 'config'>): Idempotency {
+  invariant(config.keyEncryptionSecret !== undefined, 'a secret to encrypt the kept answers with')
+  const box = openSecretBox(config.keyEncryptionSecret, 'kept answers', SALT)
+  const find = async (caller: Caller, key: string) => {
+    const kept = await findKept(db, caller, key, machineNow())
+    return kept && { ...kept, answer: kept.answer && opened(box, kept.answer) }
+  }
   const running = new Set<string>()
   return {
     async begin(caller, key, requestHash) {
@@ -64,7 +85,7 @@ export function createIdempotency({ db, machineNow }: Pick<Deps, 'db' | 'machine
         )
       running.add(name)
       try {
-        const kept = await findKept(db, caller, key, machineNow())
+        const kept = await find(caller, key)
         if (kept && kept.requestHash !== requestHash)
           throw invalidArgument('idempotencyKey', 'was used with another request; take a new key for a new request')
         if (kept) {
@@ -80,7 +101,7 @@ export function createIdempotency({ db, machineNow }: Pick<Deps, 'db' | 'machine
       return {
         turn: {
           claim,
-          keep: (answer) => keepAnswer(db, caller, claim, answer),
+          keep: ({ status, body }) => keepAnswer(db, caller, claim, { status, body: box.encrypt(body) }),
           isKept: async () => (await findKept(db, caller, key, machineNow()))?.requestHash === requestHash,
           end: () => running.delete(name),
         },

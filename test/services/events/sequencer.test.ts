@@ -197,7 +197,8 @@ describe('the events of a book', () => {
     expect((await told()).length).toBe(before + 1)
     const { rows } = await service.deps.db.pool.query(
       `SELECT count(*)::int AS sealed FROM event e JOIN audit_entry a ON a.organization_id = e.organization_id
-         AND a.id = e.change_id WHERE a.after ->> 'externalId' LIKE 'of-before%' AND e.sequence IS NULL`,
+         AND a.id = e.change_id JOIN customer c ON c.organization_id = a.organization_id AND c.id::text = a.entity_id
+         WHERE c.external_id LIKE 'of-before%' AND e.sequence IS NULL`,
     )
     expect(rows[0].sealed).toBe(2)
   })

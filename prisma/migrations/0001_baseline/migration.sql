@@ -32,6 +32,10 @@ CREATE TABLE organization (
   -- Reversals, adjustments, write-offs and waivers above this amount wait for a second ADMIN: minor units of the currency;
   -- null: nothing waits.
   approval_above bigint CHECK (approval_above >= 0),
+  -- The years for which what is known of people is kept: of borrowers after their last loan was closed, of others after they
+  -- were told of last; null: 10 and 0.
+  keep_borrowers_years integer CHECK (keep_borrowers_years BETWEEN 0 AND 100),
+  keep_others_years integer CHECK (keep_others_years BETWEEN 0 AND 100),
   -- A test organization has a clock of its own. The mode is fixed when the organization is made.
   mode        text NOT NULL DEFAULT 'live' CHECK (mode IN ('live', 'test')),
   CONSTRAINT organization_mode UNIQUE (id, mode)
@@ -836,6 +840,40 @@ CREATE UNIQUE INDEX pending_action_subject ON pending_action (organization_id, l
   WHERE state = 'pending';
 CREATE INDEX pending_action_state ON pending_action (organization_id, state, id);
 
+-- What people ask of the lender by the law of data protection, and proposals to erase those whose time is over.
+CREATE TABLE data_request (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  customer_id bigint NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('access', 'rectification', 'erasure', 'restriction', 'objection')),
+  -- `waiting`: an erasure that another ADMIN has to confirm.
+  state text NOT NULL CHECK (state IN ('open', 'waiting', 'done', 'refused', 'withdrawn')),
+  -- The words of the person, encrypted by the key of the customer.
+  reason text,
+  asked_at timestamptz NOT NULL,
+  -- Null: the command line or, where `proposed`, the service itself.
+  asked_by integer,
+  -- Whether the service proposes it, because the time is over for which the lender keeps what it knows.
+  proposed boolean NOT NULL,
+  -- The day until which the law wants an answer.
+  due_on date NOT NULL,
+  decided_at timestamptz,
+  decided_by integer,
+  -- The answer to the person, encrypted by the key of the customer.
+  note text,
+  -- What kept an erasure from being made, in words without those of a person.
+  obstacles text[] NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id),
+  CHECK ((state IN ('open', 'waiting')) = (decided_at IS NULL)),
+  CHECK (state <> 'waiting' OR kind = 'erasure')
+);
+CREATE INDEX data_request_customer ON data_request (organization_id, customer_id, id);
+-- What is not decided yet, in the order in which it is due.
+CREATE INDEX data_request_due ON data_request (organization_id, due_on, id) WHERE decided_at IS NULL;
+-- A person is to be erased once.
+CREATE UNIQUE INDEX data_request_erasure ON data_request (organization_id, customer_id) WHERE state = 'waiting';
+
 -- The statements and receipts that were made, by their codes, so that a document can be checked later. The code is a keyed
 -- hash over the other columns: a row that was changed has another code, and its document is unknown then.
 CREATE TABLE document (
@@ -861,6 +899,7 @@ CREATE TABLE document (
   made_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, code)
 );
+CREATE INDEX document_loan ON document (organization_id, loan_id);
 
 -- Where payments come in: a wallet or a bank account of the lender.
 CREATE TABLE payment_channel (
@@ -937,6 +976,8 @@ CREATE UNIQUE INDEX payment_receipt ON payment (organization_id, channel_id, rec
 CREATE INDEX payment_received ON payment (organization_id, id) WHERE status = 'received' AND NOT unconfirmed;
 -- Money that is with no loan, the oldest first.
 CREATE INDEX payment_suspense ON payment (organization_id, id) WHERE status IN ('received', 'partly_allocated', 'unmatched');
+-- Money that is gone again, by the words of its payer.
+CREATE INDEX payment_gone ON payment (organization_id, reference) WHERE status IN ('returned', 'reversed');
 -- Payments of a channel by the day from which they count, for its position and its reconciliation.
 CREATE INDEX payment_channel_day ON payment (organization_id, channel_id, value_date, id);
 
@@ -1026,6 +1067,7 @@ CREATE TABLE reconciliation_line (
   FOREIGN KEY (organization_id, reconciliation_id) REFERENCES reconciliation (organization_id, id)
 );
 CREATE INDEX reconciliation_line_kind ON reconciliation_line (organization_id, reconciliation_id, kind, line);
+CREATE INDEX reconciliation_line_payment ON reconciliation_line (organization_id, payment_id) WHERE payment_id IS NOT NULL;
 
 -- Sign-ins at the office pages. A session is known by the hash of its cookie, and ends with its account.
 CREATE TABLE page_session (
@@ -1102,6 +1144,7 @@ BEGIN
   DELETE FROM credit_standing WHERE organization_id = emptied;
   DELETE FROM credit_decision WHERE organization_id = emptied;
   DELETE FROM credit_policy WHERE organization_id = emptied;
+  DELETE FROM data_request WHERE organization_id = emptied;
   DELETE FROM customer WHERE organization_id = emptied;
 
   DELETE FROM event WHERE organization_id = emptied;
@@ -1145,7 +1188,10 @@ CREATE TRIGGER accounting_period_kept BEFORE DELETE ON accounting_period FOR EAC
 CREATE TRIGGER accounting_period_closed BEFORE UPDATE ON accounting_period
   FOR EACH ROW WHEN (OLD.closed_at IS NOT NULL) EXECUTE FUNCTION refuse_to_change();
 CREATE TRIGGER document_kept BEFORE DELETE ON document FOR EACH ROW EXECUTE FUNCTION refuse_to_delete();
-CREATE TRIGGER document_unchanged BEFORE UPDATE ON document FOR EACH ROW EXECUTE FUNCTION refuse_to_change();
+-- But for the name of a borrower who was erased.
+CREATE TRIGGER document_unchanged BEFORE UPDATE ON document FOR EACH ROW
+  WHEN (NEW.borrower NOT LIKE 'erased-%' OR to_jsonb(NEW) - 'borrower' <> to_jsonb(OLD) - 'borrower')
+  EXECUTE FUNCTION refuse_to_change();
 CREATE TRIGGER access_entry_unchanged BEFORE UPDATE ON access_entry FOR EACH ROW EXECUTE FUNCTION refuse_to_change();
 -- The service may not delete entries of the access trail; this function may, as its owner, and it leaves the newest ones.
 CREATE FUNCTION purge_access_entries(most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$

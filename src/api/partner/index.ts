@@ -3,6 +3,7 @@ import { KEY_HEADER } from '../../services/access/idempotency.ts'
 import { findPendingAction } from '../../services/approvals/approvals.ts'
 import { getBoost } from '../../services/credit/creditBoosts.ts'
 import { getCustomer } from '../../services/customers/customers.ts'
+import { DATA_REQUEST, findKept } from '../../services/customers/dataRequests.ts'
 import type { Deps } from '../../services/deps.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getSchedules } from '../../services/loans/restructures.ts'
@@ -41,6 +42,8 @@ import { paymentRoutes } from './payments/payments.ts'
 import { toPayment } from './payments/payments.wire.ts'
 import { reconciliationRoutes } from './payments/reconciliations.ts'
 import { simulatorRoutes } from './payments/simulator.ts'
+import { dataRequestRoutes } from './people/dataRequests.ts'
+import { toDataRequest } from './people/dataRequests.wire.ts'
 import { portfolioRoutes } from './portfolio/portfolio.ts'
 import { productRoutes } from './products/products.ts'
 import { toProduct } from './products/products.wire.ts'
@@ -89,6 +92,7 @@ const replayResponse =
       return toShownChannel({ channel: await getChannel(deps, caller, entityId), secret: null }, deps.config)
     if (entity === 'pending action')
       return toPendingAction(await findPendingAction(deps, caller, entityId), deps.config.zone)
+    if (entity === DATA_REQUEST) return toDataRequest(await findKept(deps, caller, entityId), deps.config.zone)
     if (entity === 'loan product') return toProduct(await getProduct(deps, caller, entityId))
     if (entity !== 'loan') return cannotReplayResponse()
     if (transactionId === null) return toLoanSummary(await getLoan(deps, caller, ref))
@@ -131,6 +135,7 @@ export const partnerStyle: Style = {
     portfolioRoutes(app, deps)
     accountingRoutes(app, deps)
     organizationRoutes(app, deps)
+    dataRequestRoutes(app, deps)
     approvalRoutes(app, deps)
     auditRoutes(app, deps)
     testClockRoutes(app, deps)

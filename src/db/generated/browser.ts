@@ -68,6 +68,11 @@ export type LoanProduct = Prisma.LoanProductModel
  */
 export type Customer = Prisma.CustomerModel
 /**
+ * Model DataRequest
+ * 
+ */
+export type DataRequest = Prisma.DataRequestModel
+/**
  * Model Loan
  * 
  */

@@ -85,6 +85,11 @@ export const TAGS = [
     description: 'The settings of the lender. Changing them needs the role ADMIN.',
   },
   {
+    name: 'people',
+    description:
+      'What people may ask of a lender by the law of data protection: to see, to correct and to erase what it knows.',
+  },
+  {
     name: 'approvals',
     description:
       'Reversals, adjustments, write-offs and waivers above `approvalAbove` of your organization wait here for a second ADMIN.',

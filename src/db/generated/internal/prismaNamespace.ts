@@ -407,6 +407,7 @@ export const ModelName = {
   SigningKey: 'SigningKey',
   LoanProduct: 'LoanProduct',
   Customer: 'Customer',
+  DataRequest: 'DataRequest',
   Loan: 'Loan',
   LoanEarlierTerms: 'LoanEarlierTerms',
   AccountNumber: 'AccountNumber',
@@ -458,7 +459,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "signingKey" | "loanProduct" | "customer" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document"
+    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1199,6 +1200,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CustomerCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CustomerCountAggregateOutputType> | number
+        }
+      }
+    }
+    DataRequest: {
+      payload: Prisma.$DataRequestPayload<ExtArgs>
+      fields: Prisma.DataRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DataRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DataRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.DataRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DataRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        findMany: {
+          args: Prisma.DataRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>[]
+        }
+        create: {
+          args: Prisma.DataRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        createMany: {
+          args: Prisma.DataRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DataRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.DataRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        update: {
+          args: Prisma.DataRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.DataRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DataRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DataRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.DataRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DataRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.DataRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDataRequest>
+        }
+        groupBy: {
+          args: Prisma.DataRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DataRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DataRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DataRequestCountAggregateOutputType> | number
         }
       }
     }
@@ -3916,7 +3991,9 @@ export const OrganizationScalarFieldEnum = {
   mode: 'mode',
   legalName: 'legalName',
   licenceNumber: 'licenceNumber',
-  approvalAbove: 'approvalAbove'
+  approvalAbove: 'approvalAbove',
+  keepBorrowersYears: 'keepBorrowersYears',
+  keepOthersYears: 'keepOthersYears'
 } as const
 
 export type OrganizationScalarFieldEnum = (typeof OrganizationScalarFieldEnum)[keyof typeof OrganizationScalarFieldEnum]
@@ -4068,6 +4145,26 @@ export const CustomerScalarFieldEnum = {
 } as const
 
 export type CustomerScalarFieldEnum = (typeof CustomerScalarFieldEnum)[keyof typeof CustomerScalarFieldEnum]
+
+
+export const DataRequestScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  customerId: 'customerId',
+  kind: 'kind',
+  state: 'state',
+  reason: 'reason',
+  askedAt: 'askedAt',
+  askedBy: 'askedBy',
+  proposed: 'proposed',
+  dueOn: 'dueOn',
+  decidedAt: 'decidedAt',
+  decidedBy: 'decidedBy',
+  note: 'note',
+  obstacles: 'obstacles'
+} as const
+
+export type DataRequestScalarFieldEnum = (typeof DataRequestScalarFieldEnum)[keyof typeof DataRequestScalarFieldEnum]
 
 
 export const LoanScalarFieldEnum = {
@@ -4995,6 +5092,7 @@ export type GlobalOmitConfig = {
   signingKey?: Prisma.SigningKeyOmit
   loanProduct?: Prisma.LoanProductOmit
   customer?: Prisma.CustomerOmit
+  dataRequest?: Prisma.DataRequestOmit
   loan?: Prisma.LoanOmit
   loanEarlierTerms?: Prisma.LoanEarlierTermsOmit
   accountNumber?: Prisma.AccountNumberOmit

@@ -61,6 +61,7 @@ export const ModelName = {
   SigningKey: 'SigningKey',
   LoanProduct: 'LoanProduct',
   Customer: 'Customer',
+  DataRequest: 'DataRequest',
   Loan: 'Loan',
   LoanEarlierTerms: 'LoanEarlierTerms',
   AccountNumber: 'AccountNumber',
@@ -126,7 +127,9 @@ export const OrganizationScalarFieldEnum = {
   mode: 'mode',
   legalName: 'legalName',
   licenceNumber: 'licenceNumber',
-  approvalAbove: 'approvalAbove'
+  approvalAbove: 'approvalAbove',
+  keepBorrowersYears: 'keepBorrowersYears',
+  keepOthersYears: 'keepOthersYears'
 } as const
 
 export type OrganizationScalarFieldEnum = (typeof OrganizationScalarFieldEnum)[keyof typeof OrganizationScalarFieldEnum]
@@ -278,6 +281,26 @@ export const CustomerScalarFieldEnum = {
 } as const
 
 export type CustomerScalarFieldEnum = (typeof CustomerScalarFieldEnum)[keyof typeof CustomerScalarFieldEnum]
+
+
+export const DataRequestScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  customerId: 'customerId',
+  kind: 'kind',
+  state: 'state',
+  reason: 'reason',
+  askedAt: 'askedAt',
+  askedBy: 'askedBy',
+  proposed: 'proposed',
+  dueOn: 'dueOn',
+  decidedAt: 'decidedAt',
+  decidedBy: 'decidedBy',
+  note: 'note',
+  obstacles: 'obstacles'
+} as const
+
+export type DataRequestScalarFieldEnum = (typeof DataRequestScalarFieldEnum)[keyof typeof DataRequestScalarFieldEnum]
 
 
 export const LoanScalarFieldEnum = {

@@ -377,6 +377,7 @@ export type CustomerWhereInput = {
   decisions?: Prisma.CreditDecisionListRelationFilter
   standing?: Prisma.XOR<Prisma.CreditStandingNullableScalarRelationFilter, Prisma.CreditStandingWhereInput> | null
   statements?: Prisma.CreditStatementListRelationFilter
+  dataRequests?: Prisma.DataRequestListRelationFilter
 }
 
 export type CustomerOrderByWithRelationInput = {
@@ -408,6 +409,7 @@ export type CustomerOrderByWithRelationInput = {
   decisions?: Prisma.CreditDecisionOrderByRelationAggregateInput
   standing?: Prisma.CreditStandingOrderByWithRelationInput
   statements?: Prisma.CreditStatementOrderByRelationAggregateInput
+  dataRequests?: Prisma.DataRequestOrderByRelationAggregateInput
 }
 
 export type CustomerWhereUniqueInput = Prisma.AtLeast<{
@@ -444,6 +446,7 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   decisions?: Prisma.CreditDecisionListRelationFilter
   standing?: Prisma.XOR<Prisma.CreditStandingNullableScalarRelationFilter, Prisma.CreditStandingWhereInput> | null
   statements?: Prisma.CreditStatementListRelationFilter
+  dataRequests?: Prisma.DataRequestListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
 
 export type CustomerOrderByWithAggregationInput = {
@@ -534,6 +537,7 @@ export type CustomerCreateInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateInput = {
@@ -564,6 +568,7 @@ export type CustomerUncheckedCreateInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUpdateInput = {
@@ -594,6 +599,7 @@ export type CustomerUpdateInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateInput = {
@@ -624,6 +630,7 @@ export type CustomerUncheckedUpdateInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyInput = {
@@ -879,6 +886,20 @@ export type CustomerUpdateidentityHashesInput = {
   push?: bigint | number | bigint[] | number[]
 }
 
+export type CustomerCreateNestedOneWithoutDataRequestsInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDataRequestsInput, Prisma.CustomerUncheckedCreateWithoutDataRequestsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDataRequestsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutDataRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDataRequestsInput, Prisma.CustomerUncheckedCreateWithoutDataRequestsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDataRequestsInput
+  upsert?: Prisma.CustomerUpsertWithoutDataRequestsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutDataRequestsInput, Prisma.CustomerUpdateWithoutDataRequestsInput>, Prisma.CustomerUncheckedUpdateWithoutDataRequestsInput>
+}
+
 export type CustomerCreateNestedOneWithoutLoansInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutLoansInput, Prisma.CustomerUncheckedCreateWithoutLoansInput>
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutLoansInput
@@ -962,6 +983,7 @@ export type CustomerCreateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutOrganizationInput = {
@@ -991,6 +1013,7 @@ export type CustomerUncheckedCreateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutOrganizationInput = {
@@ -1048,6 +1071,142 @@ export type CustomerScalarWhereInput = {
   accountNo?: Prisma.BigIntFilter<"Customer"> | bigint | number
 }
 
+export type CustomerCreateWithoutDataRequestsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutDataRequestsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutDataRequestsInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutDataRequestsInput, Prisma.CustomerUncheckedCreateWithoutDataRequestsInput>
+}
+
+export type CustomerUpsertWithoutDataRequestsInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutDataRequestsInput, Prisma.CustomerUncheckedUpdateWithoutDataRequestsInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutDataRequestsInput, Prisma.CustomerUncheckedCreateWithoutDataRequestsInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutDataRequestsInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutDataRequestsInput, Prisma.CustomerUncheckedUpdateWithoutDataRequestsInput>
+}
+
+export type CustomerUpdateWithoutDataRequestsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutDataRequestsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
 export type CustomerCreateWithoutLoansInput = {
   id?: bigint | number
   arrival?: bigint | number
@@ -1075,6 +1234,7 @@ export type CustomerCreateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutLoansInput = {
@@ -1104,6 +1264,7 @@ export type CustomerUncheckedCreateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutLoansInput = {
@@ -1149,6 +1310,7 @@ export type CustomerUpdateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutLoansInput = {
@@ -1178,6 +1340,7 @@ export type CustomerUncheckedUpdateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutDecisionsInput = {
@@ -1207,6 +1370,7 @@ export type CustomerCreateWithoutDecisionsInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutDecisionsInput = {
@@ -1236,6 +1400,7 @@ export type CustomerUncheckedCreateWithoutDecisionsInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutDecisionsInput = {
@@ -1281,6 +1446,7 @@ export type CustomerUpdateWithoutDecisionsInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutDecisionsInput = {
@@ -1310,6 +1476,7 @@ export type CustomerUncheckedUpdateWithoutDecisionsInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutStandingInput = {
@@ -1339,6 +1506,7 @@ export type CustomerCreateWithoutStandingInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutStandingInput = {
@@ -1368,6 +1536,7 @@ export type CustomerUncheckedCreateWithoutStandingInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutStandingInput = {
@@ -1413,6 +1582,7 @@ export type CustomerUpdateWithoutStandingInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutStandingInput = {
@@ -1442,6 +1612,7 @@ export type CustomerUncheckedUpdateWithoutStandingInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutStatementsInput = {
@@ -1471,6 +1642,7 @@ export type CustomerCreateWithoutStatementsInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutStatementsInput = {
@@ -1500,6 +1672,7 @@ export type CustomerUncheckedCreateWithoutStatementsInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutStatementsInput = {
@@ -1545,6 +1718,7 @@ export type CustomerUpdateWithoutStatementsInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutStatementsInput = {
@@ -1574,6 +1748,7 @@ export type CustomerUncheckedUpdateWithoutStatementsInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyOrganizationInput = {
@@ -1628,6 +1803,7 @@ export type CustomerUpdateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutOrganizationInput = {
@@ -1657,6 +1833,7 @@ export type CustomerUncheckedUpdateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateManyWithoutOrganizationInput = {
@@ -1693,12 +1870,14 @@ export type CustomerCountOutputType = {
   loans: number
   decisions: number
   statements: number
+  dataRequests: number
 }
 
 export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   loans?: boolean | CustomerCountOutputTypeCountLoansArgs
   decisions?: boolean | CustomerCountOutputTypeCountDecisionsArgs
   statements?: boolean | CustomerCountOutputTypeCountStatementsArgs
+  dataRequests?: boolean | CustomerCountOutputTypeCountDataRequestsArgs
 }
 
 /**
@@ -1732,6 +1911,13 @@ export type CustomerCountOutputTypeCountStatementsArgs<ExtArgs extends runtime.T
   where?: Prisma.CreditStatementWhereInput
 }
 
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountDataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DataRequestWhereInput
+}
+
 
 export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   organizationId?: boolean
@@ -1762,6 +1948,7 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   decisions?: boolean | Prisma.Customer$decisionsArgs<ExtArgs>
   standing?: boolean | Prisma.Customer$standingArgs<ExtArgs>
   statements?: boolean | Prisma.Customer$statementsArgs<ExtArgs>
+  dataRequests?: boolean | Prisma.Customer$dataRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
 
@@ -1852,6 +2039,7 @@ export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   decisions?: boolean | Prisma.Customer$decisionsArgs<ExtArgs>
   standing?: boolean | Prisma.Customer$standingArgs<ExtArgs>
   statements?: boolean | Prisma.Customer$statementsArgs<ExtArgs>
+  dataRequests?: boolean | Prisma.Customer$dataRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CustomerIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1869,6 +2057,7 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     decisions: Prisma.$CreditDecisionPayload<ExtArgs>[]
     standing: Prisma.$CreditStandingPayload<ExtArgs> | null
     statements: Prisma.$CreditStatementPayload<ExtArgs>[]
+    dataRequests: Prisma.$DataRequestPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     organizationId: number
@@ -2293,6 +2482,7 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   decisions<T extends Prisma.Customer$decisionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$decisionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CreditDecisionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   standing<T extends Prisma.Customer$standingArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$standingArgs<ExtArgs>>): Prisma.Prisma__CreditStandingClient<runtime.Types.Result.GetResult<Prisma.$CreditStandingPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   statements<T extends Prisma.Customer$statementsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$statementsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CreditStatementPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  dataRequests<T extends Prisma.Customer$dataRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$dataRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DataRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2834,6 +3024,30 @@ export type Customer$statementsArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.CreditStatementScalarFieldEnum | Prisma.CreditStatementScalarFieldEnum[]
+}
+
+/**
+ * Customer.dataRequests
+ */
+export type Customer$dataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DataRequest
+   */
+  select?: Prisma.DataRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DataRequest
+   */
+  omit?: Prisma.DataRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DataRequestInclude<ExtArgs> | null
+  where?: Prisma.DataRequestWhereInput
+  orderBy?: Prisma.DataRequestOrderByWithRelationInput | Prisma.DataRequestOrderByWithRelationInput[]
+  cursor?: Prisma.DataRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DataRequestScalarFieldEnum | Prisma.DataRequestScalarFieldEnum[]
 }
 
 /**

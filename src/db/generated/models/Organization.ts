@@ -29,11 +29,15 @@ export type AggregateOrganization = {
 export type OrganizationAvgAggregateOutputType = {
   id: number | null
   approvalAbove: number | null
+  keepBorrowersYears: number | null
+  keepOthersYears: number | null
 }
 
 export type OrganizationSumAggregateOutputType = {
   id: number | null
   approvalAbove: bigint | null
+  keepBorrowersYears: number | null
+  keepOthersYears: number | null
 }
 
 export type OrganizationMinAggregateOutputType = {
@@ -48,6 +52,8 @@ export type OrganizationMinAggregateOutputType = {
   legalName: string | null
   licenceNumber: string | null
   approvalAbove: bigint | null
+  keepBorrowersYears: number | null
+  keepOthersYears: number | null
 }
 
 export type OrganizationMaxAggregateOutputType = {
@@ -62,6 +68,8 @@ export type OrganizationMaxAggregateOutputType = {
   legalName: string | null
   licenceNumber: string | null
   approvalAbove: bigint | null
+  keepBorrowersYears: number | null
+  keepOthersYears: number | null
 }
 
 export type OrganizationCountAggregateOutputType = {
@@ -76,6 +84,8 @@ export type OrganizationCountAggregateOutputType = {
   legalName: number
   licenceNumber: number
   approvalAbove: number
+  keepBorrowersYears: number
+  keepOthersYears: number
   _all: number
 }
 
@@ -83,11 +93,15 @@ export type OrganizationCountAggregateOutputType = {
 export type OrganizationAvgAggregateInputType = {
   id?: true
   approvalAbove?: true
+  keepBorrowersYears?: true
+  keepOthersYears?: true
 }
 
 export type OrganizationSumAggregateInputType = {
   id?: true
   approvalAbove?: true
+  keepBorrowersYears?: true
+  keepOthersYears?: true
 }
 
 export type OrganizationMinAggregateInputType = {
@@ -102,6 +116,8 @@ export type OrganizationMinAggregateInputType = {
   legalName?: true
   licenceNumber?: true
   approvalAbove?: true
+  keepBorrowersYears?: true
+  keepOthersYears?: true
 }
 
 export type OrganizationMaxAggregateInputType = {
@@ -116,6 +132,8 @@ export type OrganizationMaxAggregateInputType = {
   legalName?: true
   licenceNumber?: true
   approvalAbove?: true
+  keepBorrowersYears?: true
+  keepOthersYears?: true
 }
 
 export type OrganizationCountAggregateInputType = {
@@ -130,6 +148,8 @@ export type OrganizationCountAggregateInputType = {
   legalName?: true
   licenceNumber?: true
   approvalAbove?: true
+  keepBorrowersYears?: true
+  keepOthersYears?: true
   _all?: true
 }
 
@@ -231,6 +251,8 @@ export type OrganizationGroupByOutputType = {
   legalName: string | null
   licenceNumber: string | null
   approvalAbove: bigint | null
+  keepBorrowersYears: number | null
+  keepOthersYears: number | null
   _count: OrganizationCountAggregateOutputType | null
   _avg: OrganizationAvgAggregateOutputType | null
   _sum: OrganizationSumAggregateOutputType | null
@@ -268,6 +290,8 @@ export type OrganizationWhereInput = {
   legalName?: Prisma.StringNullableFilter<"Organization"> | string | null
   licenceNumber?: Prisma.StringNullableFilter<"Organization"> | string | null
   approvalAbove?: Prisma.BigIntNullableFilter<"Organization"> | bigint | number | null
+  keepBorrowersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
+  keepOthersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
   logo?: Prisma.XOR<Prisma.OrganizationLogoNullableScalarRelationFilter, Prisma.OrganizationLogoWhereInput> | null
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
@@ -296,6 +320,8 @@ export type OrganizationOrderByWithRelationInput = {
   legalName?: Prisma.SortOrderInput | Prisma.SortOrder
   licenceNumber?: Prisma.SortOrderInput | Prisma.SortOrder
   approvalAbove?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrderInput | Prisma.SortOrder
   logo?: Prisma.OrganizationLogoOrderByWithRelationInput
   actions?: Prisma.PendingActionOrderByRelationAggregateInput
   accounts?: Prisma.AccountOrderByRelationAggregateInput
@@ -328,6 +354,8 @@ export type OrganizationWhereUniqueInput = Prisma.AtLeast<{
   legalName?: Prisma.StringNullableFilter<"Organization"> | string | null
   licenceNumber?: Prisma.StringNullableFilter<"Organization"> | string | null
   approvalAbove?: Prisma.BigIntNullableFilter<"Organization"> | bigint | number | null
+  keepBorrowersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
+  keepOthersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
   logo?: Prisma.XOR<Prisma.OrganizationLogoNullableScalarRelationFilter, Prisma.OrganizationLogoWhereInput> | null
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
@@ -356,6 +384,8 @@ export type OrganizationOrderByWithAggregationInput = {
   legalName?: Prisma.SortOrderInput | Prisma.SortOrder
   licenceNumber?: Prisma.SortOrderInput | Prisma.SortOrder
   approvalAbove?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.OrganizationCountOrderByAggregateInput
   _avg?: Prisma.OrganizationAvgOrderByAggregateInput
   _max?: Prisma.OrganizationMaxOrderByAggregateInput
@@ -378,6 +408,8 @@ export type OrganizationScalarWhereWithAggregatesInput = {
   legalName?: Prisma.StringNullableWithAggregatesFilter<"Organization"> | string | null
   licenceNumber?: Prisma.StringNullableWithAggregatesFilter<"Organization"> | string | null
   approvalAbove?: Prisma.BigIntNullableWithAggregatesFilter<"Organization"> | bigint | number | null
+  keepBorrowersYears?: Prisma.IntNullableWithAggregatesFilter<"Organization"> | number | null
+  keepOthersYears?: Prisma.IntNullableWithAggregatesFilter<"Organization"> | number | null
 }
 
 export type OrganizationCreateInput = {
@@ -392,6 +424,8 @@ export type OrganizationCreateInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -420,6 +454,8 @@ export type OrganizationUncheckedCreateInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -448,6 +484,8 @@ export type OrganizationUpdateInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -476,6 +514,8 @@ export type OrganizationUncheckedUpdateInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -504,6 +544,8 @@ export type OrganizationCreateManyInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
 }
 
 export type OrganizationUpdateManyMutationInput = {
@@ -518,6 +560,8 @@ export type OrganizationUpdateManyMutationInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type OrganizationUncheckedUpdateManyInput = {
@@ -532,6 +576,8 @@ export type OrganizationUncheckedUpdateManyInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type OrganizationIdModeCompoundUniqueInput = {
@@ -551,11 +597,15 @@ export type OrganizationCountOrderByAggregateInput = {
   legalName?: Prisma.SortOrder
   licenceNumber?: Prisma.SortOrder
   approvalAbove?: Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrder
 }
 
 export type OrganizationAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   approvalAbove?: Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrder
 }
 
 export type OrganizationMaxOrderByAggregateInput = {
@@ -570,6 +620,8 @@ export type OrganizationMaxOrderByAggregateInput = {
   legalName?: Prisma.SortOrder
   licenceNumber?: Prisma.SortOrder
   approvalAbove?: Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrder
 }
 
 export type OrganizationMinOrderByAggregateInput = {
@@ -584,11 +636,15 @@ export type OrganizationMinOrderByAggregateInput = {
   legalName?: Prisma.SortOrder
   licenceNumber?: Prisma.SortOrder
   approvalAbove?: Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrder
 }
 
 export type OrganizationSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   approvalAbove?: Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrder
 }
 
 export type OrganizationScalarRelationFilter = {
@@ -622,6 +678,14 @@ export type NullableBigIntFieldUpdateOperationsInput = {
   decrement?: bigint | number
   multiply?: bigint | number
   divide?: bigint | number
+}
+
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
 }
 
 export type OrganizationCreateNestedOneWithoutLogoInput = {
@@ -832,6 +896,8 @@ export type OrganizationCreateWithoutLogoInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
@@ -859,6 +925,8 @@ export type OrganizationUncheckedCreateWithoutLogoInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -902,6 +970,8 @@ export type OrganizationUpdateWithoutLogoInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
@@ -929,6 +999,8 @@ export type OrganizationUncheckedUpdateWithoutLogoInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -956,6 +1028,8 @@ export type OrganizationCreateWithoutTestClockInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -983,6 +1057,8 @@ export type OrganizationUncheckedCreateWithoutTestClockInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1026,6 +1102,8 @@ export type OrganizationUpdateWithoutTestClockInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1053,6 +1131,8 @@ export type OrganizationUncheckedUpdateWithoutTestClockInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1080,6 +1160,8 @@ export type OrganizationCreateWithoutActionsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
@@ -1107,6 +1189,8 @@ export type OrganizationUncheckedCreateWithoutActionsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1150,6 +1234,8 @@ export type OrganizationUpdateWithoutActionsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
@@ -1177,6 +1263,8 @@ export type OrganizationUncheckedUpdateWithoutActionsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1204,6 +1292,8 @@ export type OrganizationCreateWithoutAccountsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
@@ -1231,6 +1321,8 @@ export type OrganizationUncheckedCreateWithoutAccountsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1274,6 +1366,8 @@ export type OrganizationUpdateWithoutAccountsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
@@ -1301,6 +1395,8 @@ export type OrganizationUncheckedUpdateWithoutAccountsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1328,6 +1424,8 @@ export type OrganizationCreateWithoutApiKeysInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1355,6 +1453,8 @@ export type OrganizationUncheckedCreateWithoutApiKeysInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1398,6 +1498,8 @@ export type OrganizationUpdateWithoutApiKeysInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1425,6 +1527,8 @@ export type OrganizationUncheckedUpdateWithoutApiKeysInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1452,6 +1556,8 @@ export type OrganizationCreateWithoutProductsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1479,6 +1585,8 @@ export type OrganizationUncheckedCreateWithoutProductsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1522,6 +1630,8 @@ export type OrganizationUpdateWithoutProductsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1549,6 +1659,8 @@ export type OrganizationUncheckedUpdateWithoutProductsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1576,6 +1688,8 @@ export type OrganizationCreateWithoutCustomersInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1603,6 +1717,8 @@ export type OrganizationUncheckedCreateWithoutCustomersInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1646,6 +1762,8 @@ export type OrganizationUpdateWithoutCustomersInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1673,6 +1791,8 @@ export type OrganizationUncheckedUpdateWithoutCustomersInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1700,6 +1820,8 @@ export type OrganizationCreateWithoutPoliciesInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1727,6 +1849,8 @@ export type OrganizationUncheckedCreateWithoutPoliciesInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1770,6 +1894,8 @@ export type OrganizationUpdateWithoutPoliciesInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1797,6 +1923,8 @@ export type OrganizationUncheckedUpdateWithoutPoliciesInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1824,6 +1952,8 @@ export type OrganizationCreateWithoutArrearsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1851,6 +1981,8 @@ export type OrganizationUncheckedCreateWithoutArrearsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1894,6 +2026,8 @@ export type OrganizationUpdateWithoutArrearsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1921,6 +2055,8 @@ export type OrganizationUncheckedUpdateWithoutArrearsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1948,6 +2084,8 @@ export type OrganizationCreateWithoutFiguresInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1975,6 +2113,8 @@ export type OrganizationUncheckedCreateWithoutFiguresInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2018,6 +2158,8 @@ export type OrganizationUpdateWithoutFiguresInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2045,6 +2187,8 @@ export type OrganizationUncheckedUpdateWithoutFiguresInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2072,6 +2216,8 @@ export type OrganizationCreateWithoutWebhooksInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2099,6 +2245,8 @@ export type OrganizationUncheckedCreateWithoutWebhooksInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2142,6 +2290,8 @@ export type OrganizationUpdateWithoutWebhooksInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2169,6 +2319,8 @@ export type OrganizationUncheckedUpdateWithoutWebhooksInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2196,6 +2348,8 @@ export type OrganizationCreateWithoutChannelsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2223,6 +2377,8 @@ export type OrganizationUncheckedCreateWithoutChannelsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2266,6 +2422,8 @@ export type OrganizationUpdateWithoutChannelsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2293,6 +2451,8 @@ export type OrganizationUncheckedUpdateWithoutChannelsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2320,6 +2480,8 @@ export type OrganizationCreateWithoutPortfolioDaysInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2347,6 +2509,8 @@ export type OrganizationUncheckedCreateWithoutPortfolioDaysInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2390,6 +2554,8 @@ export type OrganizationUpdateWithoutPortfolioDaysInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2417,6 +2583,8 @@ export type OrganizationUncheckedUpdateWithoutPortfolioDaysInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2444,6 +2612,8 @@ export type OrganizationCreateWithoutPortfolioHeadInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2471,6 +2641,8 @@ export type OrganizationUncheckedCreateWithoutPortfolioHeadInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2514,6 +2686,8 @@ export type OrganizationUpdateWithoutPortfolioHeadInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2541,6 +2715,8 @@ export type OrganizationUncheckedUpdateWithoutPortfolioHeadInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2680,6 +2856,8 @@ export type OrganizationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   legalName?: boolean
   licenceNumber?: boolean
   approvalAbove?: boolean
+  keepBorrowersYears?: boolean
+  keepOthersYears?: boolean
   logo?: boolean | Prisma.Organization$logoArgs<ExtArgs>
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
   accounts?: boolean | Prisma.Organization$accountsArgs<ExtArgs>
@@ -2709,6 +2887,8 @@ export type OrganizationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   legalName?: boolean
   licenceNumber?: boolean
   approvalAbove?: boolean
+  keepBorrowersYears?: boolean
+  keepOthersYears?: boolean
 }, ExtArgs["result"]["organization"]>
 
 export type OrganizationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -2723,6 +2903,8 @@ export type OrganizationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   legalName?: boolean
   licenceNumber?: boolean
   approvalAbove?: boolean
+  keepBorrowersYears?: boolean
+  keepOthersYears?: boolean
 }, ExtArgs["result"]["organization"]>
 
 export type OrganizationSelectScalar = {
@@ -2737,9 +2919,11 @@ export type OrganizationSelectScalar = {
   legalName?: boolean
   licenceNumber?: boolean
   approvalAbove?: boolean
+  keepBorrowersYears?: boolean
+  keepOthersYears?: boolean
 }
 
-export type OrganizationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "currency" | "officeId" | "officeName" | "paymentMethod" | "createdAt" | "mode" | "legalName" | "licenceNumber" | "approvalAbove", ExtArgs["result"]["organization"]>
+export type OrganizationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "currency" | "officeId" | "officeName" | "paymentMethod" | "createdAt" | "mode" | "legalName" | "licenceNumber" | "approvalAbove" | "keepBorrowersYears" | "keepOthersYears", ExtArgs["result"]["organization"]>
 export type OrganizationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   logo?: boolean | Prisma.Organization$logoArgs<ExtArgs>
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
@@ -2790,6 +2974,8 @@ export type $OrganizationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     legalName: string | null
     licenceNumber: string | null
     approvalAbove: bigint | null
+    keepBorrowersYears: number | null
+    keepOthersYears: number | null
   }, ExtArgs["result"]["organization"]>
   composites: {}
 }
@@ -3238,6 +3424,8 @@ export interface OrganizationFieldRefs {
   readonly legalName: Prisma.FieldRef<"Organization", 'String'>
   readonly licenceNumber: Prisma.FieldRef<"Organization", 'String'>
   readonly approvalAbove: Prisma.FieldRef<"Organization", 'BigInt'>
+  readonly keepBorrowersYears: Prisma.FieldRef<"Organization", 'Int'>
+  readonly keepOthersYears: Prisma.FieldRef<"Organization", 'Int'>
 }
     
 

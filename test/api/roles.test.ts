@@ -29,7 +29,7 @@ const OF_EVERY_ACCOUNT: Readonly<Record<string, readonly string[]>> = {
       'boostCreditLimit',
       'chargeOffLoan',
     ],
-    ...['closeCustomer', 'createCustomer', 'createLoan', 'getCreditScorecard', 'getCustomer'],
+    ...['closeCustomer', 'createCustomer', 'createDataRequest', 'createLoan', 'getCreditScorecard', 'getCustomer'],
     ...['getDelinquency', 'getDelinquencyPolicy', 'getEvent', 'getLoan', 'getLoanProduct'],
     ...[
       'getLoanQuote',

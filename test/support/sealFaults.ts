@@ -106,6 +106,7 @@ const ADDED: Readonly<Record<SealedName, RegExp>> = {
   credit_policy: /^credit_policy 2026-07x: is not in the trail/m,
   delinquency_policy: /^delinquency_policy 1001: is not in the trail/m,
   pending_action: /^pending action 1001: is not in the trail/m,
+  data_request: /^data request \d+: is not in the trail/m,
   payment_channel: /^payment_channel 1001: is not in the trail/m,
   payment: /^payment \d+: is not in the trail/m,
   reconciliation: /^reconciliation \d+: is not in the trail/m,

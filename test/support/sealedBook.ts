@@ -52,6 +52,7 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   await makePolicies(service)
   await makeCredentials(service)
   await makePayments(service, post)
+  await makeDataRequests(service, post)
   return { plain, entry, reversed, chargedOff }
 }
 
@@ -85,6 +86,18 @@ async function makeRecords(service: TestService, post: (path: string, body: obje
     method: 'Mobile Money',
   }
   await post('/v1/repayments', { ...repayment, collected_by: 'Neema', description: 'First' }, record)
+}
+
+/** Makes what people ask for: an access that is completed, and an erasure that waits. */
+async function makeDataRequests(
+  service: TestService,
+  post: (path: string, body: object, call?: object) => Promise<{ readonly id: string }>,
+): Promise<void> {
+  const operator = { token: service.tokens.operator }
+  const of = '/v1/customers/external/gone/data-requests'
+  const { id } = await post(of, { kind: 'access', reason: 'Asked at the counter' })
+  await post(`/v1/data-requests/${id}/complete`, { note: 'Sent by post' }, operator)
+  await post(of, { kind: 'erasure' }, operator)
 }
 
 /** Makes channels, and payments on them: allocated, in suspense, returned in part, taken back by the provider. */

@@ -66,11 +66,14 @@ function opened(box: SecretBox, { status, body }: NonNullable<KeptRequest['answe
  * and two instances never both make the change. Requests that run in this process are known without a round trip.
  */
 export function createIdempotency({ db, machineNow, config }: Pick<Deps, 'db' | 'machineNow' | 'config'>): Idempotency {
-  invariant(config.keyEncryptionSecret !== undefined, 'a secret to encrypt the kept answers with')
-  const box = openSecretBox(config.keyEncryptionSecret, 'kept answers', SALT)
+  // Opened with the first answer: the documents of the API are built without a secret.
+  const box = () => {
+    invariant(config.keyEncryptionSecret !== undefined, 'a secret to encrypt the kept answers with')
+    return openSecretBox(config.keyEncryptionSecret, 'kept answers', SALT)
+  }
   const find = async (caller: Caller, key: string) => {
     const kept = await findKept(db, caller, key, machineNow())
-    return kept && { ...kept, answer: kept.answer && opened(box, kept.answer) }
+    return kept && { ...kept, answer: kept.answer && opened(box(), kept.answer) }
   }
   const running = new Set<string>()
   return {
@@ -101,7 +104,7 @@ export function createIdempotency({ db, machineNow, config }: Pick<Deps, 'db' | 
       return {
         turn: {
           claim,
-          keep: ({ status, body }) => keepAnswer(db, caller, claim, { status, body: box.encrypt(body) }),
+          keep: ({ status, body }) => keepAnswer(db, caller, claim, { status, body: box().encrypt(body) }),
           isKept: async () => (await findKept(db, caller, key, machineNow()))?.requestHash === requestHash,
           end: () => running.delete(name),
         },

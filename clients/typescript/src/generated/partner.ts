@@ -271,6 +271,11 @@ export interface CloseCustomerRequest {
   reason?: string
 }
 
+export interface CompleteDataRequestRequest {
+  /** What was done, and how the person was answered. */
+  note: string
+}
+
 export type IdentityRequestGender = 'female' | 'male' | 'other' | null
 export type IdentityRequestIdType =
   | 'national_id'
@@ -349,6 +354,12 @@ export interface CreateCustomerRequest {
   externalId: string
   /** Who the customer is. */
   identity?: IdentityRequest
+}
+
+export interface CreateDataRequestRequest {
+  kind: 'access' | 'rectification' | 'erasure' | 'restriction' | 'objection'
+  /** In the words of the person. */
+  reason?: string
 }
 
 export interface RestructuringRequest {
@@ -555,6 +566,7 @@ export interface CreateWebhookEndpointRequest {
     | 'customer.updated'
     | 'customer.activated'
     | 'customer.closed'
+    | 'customer.erased'
     | 'loan.disbursed'
     | 'loan.restated'
     | 'loan.restructured'
@@ -674,6 +686,46 @@ export interface Customer {
 
 export interface CustomerPage {
   items: Customer[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface DataRequest {
+  id: string
+  /** The service's number of the customer. */
+  customerId: string
+  /** What the person asks for: `access`, `rectification`, `erasure`, `restriction`, `objection`. */
+  kind: string
+  /** Whether it is decided. */
+  state: string
+  /** In the words of the person. */
+  reason?: string
+  /** Whether the service proposes it, because the time is over for which you keep what you know. */
+  proposed: boolean
+  askedAt: string
+  /**
+   * The account that asked.
+   * @nullable
+   */
+  askedBy: number | null
+  /** The day until which the person has to be answered: 7 days after it asked. */
+  dueOn: string
+  decidedAt?: string
+  /**
+   * The account that decided.
+   * @nullable
+   */
+  decidedBy?: number | null
+  /** The answer to the person. */
+  note?: string
+  /** What kept the person from being erased when it asked. */
+  obstacles: string[]
+}
+
+export interface DataRequestPage {
+  items: DataRequest[]
   total?: bigint
   page?: number
   rowsPerPage: number
@@ -1497,6 +1549,10 @@ export interface Organization {
   mode: string
   /** @nullable */
   approvalAbove: number | null
+  /** @nullable */
+  keepBorrowersYears: number | null
+  /** @nullable */
+  keepOthersYears: number | null
   officeId: string
   officeName: string
   paymentMethod: string
@@ -1921,6 +1977,11 @@ export interface RefundCreditBalanceRequest {
   note?: string
 }
 
+export interface RefuseDataRequestRequest {
+  /** Why, for the person. */
+  note: string
+}
+
 export interface RejectPendingActionRequest {
   /** Why, for the one who asked. */
   reason: string
@@ -2315,6 +2376,16 @@ export interface UpdateOrganizationRequest {
    * @nullable
    */
   approvalAbove?: number | null
+  /**
+   * The years for which what is known of a customer is kept after the last loan was closed.
+   * @nullable
+   */
+  keepBorrowersYears?: number | null
+  /**
+   * The years for which what is known of a customer who never borrowed is kept after something was told of it last.
+   * @nullable
+   */
+  keepOthersYears?: number | null
 }
 
 export interface UpdatePaymentChannelRequest {
@@ -2357,6 +2428,7 @@ export interface UpdateWebhookEndpointRequest {
     | 'customer.updated'
     | 'customer.activated'
     | 'customer.closed'
+    | 'customer.erased'
     | 'loan.disbursed'
     | 'loan.restated'
     | 'loan.restructured'
@@ -3028,6 +3100,37 @@ export type GetJournalCsvParams = {
   period: string
 }
 
+export type ListDataRequestsParams = {
+  /**
+   * The number of the page, from 1.
+   */
+  page?: number
+  /**
+   * Items in the answer at most.
+   */
+  rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
+  after?: string
+  /**
+   * Only of the customer with this number of the service's.
+   */
+  customerId?: string
+  /**
+   * Only requests of this kind.
+   */
+  kind?: 'access' | 'rectification' | 'erasure' | 'restriction' | 'objection'
+  /**
+   * Only requests in this state.
+   */
+  state?: 'open' | 'waiting' | 'done' | 'refused' | 'withdrawn'
+  /**
+   * Only requests that are not decided, and due before this day.
+   */
+  dueBefore?: string
+}
+
 export type ListPendingActionsParams = {
   /**
    * The number of the page, from 1.
@@ -3146,6 +3249,7 @@ const rollRateMatrixShape: Shape = { currencies: rollRatesShape }
 const provisionBucketShape: Shape = { loans: 1 }
 const provisionGroupShape: Shape = { loans: 1, buckets: provisionBucketShape }
 const provisionsShape: Shape = { groups: provisionGroupShape }
+const dataRequestPageShape: Shape = { total: 1 }
 const pendingActionPageShape: Shape = { total: 1 }
 const auditPageShape: Shape = { total: 1 }
 export const eventShape = undefined
@@ -3889,6 +3993,45 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Change the settings of your organization. */
   updateOrganization: (body: UpdateOrganizationRequest, call?: Call): Promise<Organization> =>
     send<Organization>({ method: 'PATCH', path: '/v1/organization', body }, call),
+
+  /** Keep what a person asks for. */
+  createDataRequest: (id: string, body: CreateDataRequestRequest, call?: Call): Promise<DataRequest> =>
+    send<DataRequest>({ method: 'POST', path: at`/v1/customers/${id}/data-requests`, body, keyed: true }, call),
+
+  /** Keep what a person asks for. */
+  createDataRequestByExternalId: (
+    externalId: string,
+    body: CreateDataRequestRequest,
+    call?: Call,
+  ): Promise<DataRequest> =>
+    send<DataRequest>(
+      { method: 'POST', path: at`/v1/customers/external/${externalId}/data-requests`, body, keyed: true },
+      call,
+    ),
+
+  /** List data requests. */
+  listDataRequests: (query?: ListDataRequestsParams, call?: Call): Listed<DataRequestPage> =>
+    list<DataRequestPage>({ method: 'GET', path: '/v1/data-requests', query, shape: dataRequestPageShape }, call),
+
+  /** Read a data request. */
+  getDataRequest: (id: string, call?: Call): Promise<DataRequest> =>
+    send<DataRequest>({ method: 'GET', path: at`/v1/data-requests/${id}` }, call),
+
+  /** Erase a person. */
+  confirmErasure: (id: string, call?: Call): Promise<DataRequest> =>
+    send<DataRequest>({ method: 'POST', path: at`/v1/data-requests/${id}/confirm`, keyed: true }, call),
+
+  /** Complete a data request. */
+  completeDataRequest: (id: string, body: CompleteDataRequestRequest, call?: Call): Promise<DataRequest> =>
+    send<DataRequest>({ method: 'POST', path: at`/v1/data-requests/${id}/complete`, body, keyed: true }, call),
+
+  /** Refuse a data request. */
+  refuseDataRequest: (id: string, body: RefuseDataRequestRequest, call?: Call): Promise<DataRequest> =>
+    send<DataRequest>({ method: 'POST', path: at`/v1/data-requests/${id}/refuse`, body, keyed: true }, call),
+
+  /** Withdraw a data request. */
+  withdrawDataRequest: (id: string, call?: Call): Promise<DataRequest> =>
+    send<DataRequest>({ method: 'POST', path: at`/v1/data-requests/${id}/withdraw`, keyed: true }, call),
 
   /** List pending actions. */
   listPendingActions: (query?: ListPendingActionsParams, call?: Call): Listed<PendingActionPage> =>

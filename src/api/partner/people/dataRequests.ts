@@ -9,6 +9,7 @@ import {
 import type { Core, Deps } from '../../../services/deps.ts'
 import { rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
+import { prefilledFor } from '../openapi/story.ts'
 import { CUSTOMER_ADDRESSES, toPage } from '../registry.ts'
 import {
   completeDataRequestRequest,
@@ -159,7 +160,7 @@ function endRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/data-requests/:id/refuse',
     {
-      config: { ...ending, examples: { Refused: examples.refused } },
+      config: { ...ending, prefilled: prefilledFor('refuseDataRequest'), examples: { Refused: examples.refused } },
       schema: {
         tags,
         operationId: 'refuseDataRequest',

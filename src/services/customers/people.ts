@@ -10,10 +10,18 @@ import {
 } from '../../domain/customer/identity.ts'
 import { decryptWith, encryptWith, openSecretBox, partsFromText, partsToText } from '../secretBox.ts'
 
-/** A customer, by its lender and its number. */
-interface Whose {
+/** Whose words are encrypted: a customer, or a guarantor who is none, by the lender and the number. */
+export interface Whose {
   readonly organizationId: number
   readonly id: bigint
+  /** Left out: a customer. */
+  readonly kind?: 'guarantor'
+}
+
+/** A text that is encrypted, and the key by which it is, encrypted too. */
+export interface SealedText {
+  readonly personKey: string
+  readonly text: string
 }
 
 /** What a search for a person asks the database for: all of some hashes, or any of them. */
@@ -25,6 +33,10 @@ export interface People {
   seal(whose: Whose, identity: Identity, personKey: string | null): SealedPerson
   /** Returns who a customer is; undefined where nothing is known. @throws WrongSecretError */
   open(whose: Whose, person: Pick<SealedPerson, 'personKey' | 'identity'>): Identity | undefined
+  /** Encrypts a free text. @param personKey the key that the person has, encrypted; null: a new one is made */
+  sealText(whose: Whose, text: string, personKey: string | null): SealedText
+  /** Returns a text that `sealText` has encrypted. @throws WrongSecretError */
+  openText(whose: Whose, text: string, personKey: string): string
   /** Returns the hashes of what somebody searches for; undefined for a text that no person can be found by. */
   searched(organizationId: number, text: string): PersonHashes | undefined
   /** Returns the hash of a phone number; null where there is none. */
@@ -44,11 +56,12 @@ export function openPeople(secret: string): People {
   const box = openSecretBox(secret, 'keys of people', SALT)
   const searchKey = Buffer.from(hkdfSync('sha256', secret, '', 'mkopo search for people 1', KEY_BYTES))
   const keyOf = (personKey: string): KeyObject => createSecretKey(Buffer.from(box.decrypt(personKey), 'base64url'))
+  const newKey = (): string => box.encrypt(randomBytes(KEY_BYTES).toString('base64url'))
   const hashOf = (organizationId: number, term: string): bigint =>
     createHmac('sha256', searchKey).update(`${organizationId} ${term}`).digest().readBigInt64BE()
   return {
     seal(whose, identity, known) {
-      const personKey = known ?? box.encrypt(randomBytes(KEY_BYTES).toString('base64url'))
+      const personKey = known ?? newKey()
       return {
         personKey,
         identity: partsToText(encryptWith(keyOf(personKey), identityToText(identity), boundTo(whose))),
@@ -59,6 +72,12 @@ export function openPeople(secret: string): People {
       if (personKey === null || identity === null) return undefined
       return identityFromText(decryptWith(keyOf(personKey), partsFromText(identity), boundTo(whose)))
     },
+    sealText(whose, text, known) {
+      const personKey = known ?? newKey()
+      return { personKey, text: partsToText(encryptWith(keyOf(personKey), text, `text of ${boundTo(whose)}`)) }
+    },
+    openText: (whose, text, personKey) =>
+      decryptWith(keyOf(personKey), partsFromText(text), `text of ${boundTo(whose)}`),
     searched(organizationId, text) {
       const terms = searchedTerms(text)
       const hashes = (list: readonly string[]) => list.map((term) => hashOf(organizationId, term))
@@ -72,4 +91,4 @@ export function openPeople(secret: string): People {
   }
 }
 
-const boundTo = ({ organizationId, id }: Whose): string => `customer ${organizationId}/${id}`
+const boundTo = ({ organizationId, id, kind = 'customer' }: Whose): string => `${kind} ${organizationId}/${id}`

@@ -361,6 +361,9 @@ export type CustomerWhereInput = {
   decisions?: Prisma.CreditDecisionListRelationFilter
   standing?: Prisma.XOR<Prisma.CreditStandingNullableScalarRelationFilter, Prisma.CreditStandingWhereInput> | null
   statements?: Prisma.CreditStatementListRelationFilter
+  consents?: Prisma.ConsentListRelationFilter
+  guaranteed?: Prisma.GuarantorListRelationFilter
+  collateral?: Prisma.CollateralListRelationFilter
 }
 
 export type CustomerOrderByWithRelationInput = {
@@ -390,6 +393,9 @@ export type CustomerOrderByWithRelationInput = {
   decisions?: Prisma.CreditDecisionOrderByRelationAggregateInput
   standing?: Prisma.CreditStandingOrderByWithRelationInput
   statements?: Prisma.CreditStatementOrderByRelationAggregateInput
+  consents?: Prisma.ConsentOrderByRelationAggregateInput
+  guaranteed?: Prisma.GuarantorOrderByRelationAggregateInput
+  collateral?: Prisma.CollateralOrderByRelationAggregateInput
 }
 
 export type CustomerWhereUniqueInput = Prisma.AtLeast<{
@@ -424,6 +430,9 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   decisions?: Prisma.CreditDecisionListRelationFilter
   standing?: Prisma.XOR<Prisma.CreditStandingNullableScalarRelationFilter, Prisma.CreditStandingWhereInput> | null
   statements?: Prisma.CreditStatementListRelationFilter
+  consents?: Prisma.ConsentListRelationFilter
+  guaranteed?: Prisma.GuarantorListRelationFilter
+  collateral?: Prisma.CollateralListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
 
 export type CustomerOrderByWithAggregationInput = {
@@ -508,6 +517,9 @@ export type CustomerCreateInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateInput = {
@@ -536,6 +548,9 @@ export type CustomerUncheckedCreateInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUpdateInput = {
@@ -564,6 +579,9 @@ export type CustomerUpdateInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateInput = {
@@ -592,6 +610,9 @@ export type CustomerUncheckedUpdateInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyInput = {
@@ -784,6 +805,11 @@ export type CustomerScalarRelationFilter = {
   isNot?: Prisma.CustomerWhereInput
 }
 
+export type CustomerNullableScalarRelationFilter = {
+  is?: Prisma.CustomerWhereInput | null
+  isNot?: Prisma.CustomerWhereInput | null
+}
+
 export type CustomerCreateNestedManyWithoutOrganizationInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutOrganizationInput, Prisma.CustomerUncheckedCreateWithoutOrganizationInput> | Prisma.CustomerCreateWithoutOrganizationInput[] | Prisma.CustomerUncheckedCreateWithoutOrganizationInput[]
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutOrganizationInput | Prisma.CustomerCreateOrConnectWithoutOrganizationInput[]
@@ -891,6 +917,50 @@ export type CustomerUpdateOneRequiredWithoutStatementsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutStatementsInput, Prisma.CustomerUpdateWithoutStatementsInput>, Prisma.CustomerUncheckedUpdateWithoutStatementsInput>
 }
 
+export type CustomerCreateNestedOneWithoutConsentsInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutConsentsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutConsentsNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutConsentsInput
+  upsert?: Prisma.CustomerUpsertWithoutConsentsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutConsentsInput, Prisma.CustomerUpdateWithoutConsentsInput>, Prisma.CustomerUncheckedUpdateWithoutConsentsInput>
+}
+
+export type CustomerCreateNestedOneWithoutGuaranteedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutGuaranteedInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneWithoutGuaranteedNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutGuaranteedInput
+  upsert?: Prisma.CustomerUpsertWithoutGuaranteedInput
+  disconnect?: Prisma.CustomerWhereInput | boolean
+  delete?: Prisma.CustomerWhereInput | boolean
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutGuaranteedInput, Prisma.CustomerUpdateWithoutGuaranteedInput>, Prisma.CustomerUncheckedUpdateWithoutGuaranteedInput>
+}
+
+export type CustomerCreateNestedOneWithoutCollateralInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutCollateralInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutCollateralNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutCollateralInput
+  upsert?: Prisma.CustomerUpsertWithoutCollateralInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutCollateralInput, Prisma.CustomerUpdateWithoutCollateralInput>, Prisma.CustomerUncheckedUpdateWithoutCollateralInput>
+}
+
 export type CustomerCreateWithoutOrganizationInput = {
   id?: bigint | number
   arrival?: bigint | number
@@ -916,6 +986,9 @@ export type CustomerCreateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutOrganizationInput = {
@@ -943,6 +1016,9 @@ export type CustomerUncheckedCreateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutOrganizationInput = {
@@ -1023,6 +1099,9 @@ export type CustomerCreateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutLoansInput = {
@@ -1050,6 +1129,9 @@ export type CustomerUncheckedCreateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutLoansInput = {
@@ -1093,6 +1175,9 @@ export type CustomerUpdateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutLoansInput = {
@@ -1120,6 +1205,9 @@ export type CustomerUncheckedUpdateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutDecisionsInput = {
@@ -1147,6 +1235,9 @@ export type CustomerCreateWithoutDecisionsInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutDecisionsInput = {
@@ -1174,6 +1265,9 @@ export type CustomerUncheckedCreateWithoutDecisionsInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutDecisionsInput = {
@@ -1217,6 +1311,9 @@ export type CustomerUpdateWithoutDecisionsInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutDecisionsInput = {
@@ -1244,6 +1341,9 @@ export type CustomerUncheckedUpdateWithoutDecisionsInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutStandingInput = {
@@ -1271,6 +1371,9 @@ export type CustomerCreateWithoutStandingInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutStandingInput = {
@@ -1298,6 +1401,9 @@ export type CustomerUncheckedCreateWithoutStandingInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutStandingInput = {
@@ -1341,6 +1447,9 @@ export type CustomerUpdateWithoutStandingInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutStandingInput = {
@@ -1368,6 +1477,9 @@ export type CustomerUncheckedUpdateWithoutStandingInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutStatementsInput = {
@@ -1395,6 +1507,9 @@ export type CustomerCreateWithoutStatementsInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutStatementsInput = {
@@ -1422,6 +1537,9 @@ export type CustomerUncheckedCreateWithoutStatementsInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutStatementsInput = {
@@ -1465,6 +1583,9 @@ export type CustomerUpdateWithoutStatementsInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutStatementsInput = {
@@ -1492,6 +1613,417 @@ export type CustomerUncheckedUpdateWithoutStatementsInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutConsentsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutConsentsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutConsentsInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+}
+
+export type CustomerUpsertWithoutConsentsInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutConsentsInput, Prisma.CustomerUncheckedUpdateWithoutConsentsInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutConsentsInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutConsentsInput, Prisma.CustomerUncheckedUpdateWithoutConsentsInput>
+}
+
+export type CustomerUpdateWithoutConsentsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutConsentsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutGuaranteedInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutGuaranteedInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutGuaranteedInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
+}
+
+export type CustomerUpsertWithoutGuaranteedInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutGuaranteedInput, Prisma.CustomerUncheckedUpdateWithoutGuaranteedInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutGuaranteedInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutGuaranteedInput, Prisma.CustomerUncheckedUpdateWithoutGuaranteedInput>
+}
+
+export type CustomerUpdateWithoutGuaranteedInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutGuaranteedInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutCollateralInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutCollateralInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutCollateralInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+}
+
+export type CustomerUpsertWithoutCollateralInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutCollateralInput, Prisma.CustomerUncheckedUpdateWithoutCollateralInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutCollateralInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutCollateralInput, Prisma.CustomerUncheckedUpdateWithoutCollateralInput>
+}
+
+export type CustomerUpdateWithoutCollateralInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutCollateralInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyOrganizationInput = {
@@ -1542,6 +2074,9 @@ export type CustomerUpdateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutOrganizationInput = {
@@ -1569,6 +2104,9 @@ export type CustomerUncheckedUpdateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateManyWithoutOrganizationInput = {
@@ -1603,12 +2141,18 @@ export type CustomerCountOutputType = {
   loans: number
   decisions: number
   statements: number
+  consents: number
+  guaranteed: number
+  collateral: number
 }
 
 export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   loans?: boolean | CustomerCountOutputTypeCountLoansArgs
   decisions?: boolean | CustomerCountOutputTypeCountDecisionsArgs
   statements?: boolean | CustomerCountOutputTypeCountStatementsArgs
+  consents?: boolean | CustomerCountOutputTypeCountConsentsArgs
+  guaranteed?: boolean | CustomerCountOutputTypeCountGuaranteedArgs
+  collateral?: boolean | CustomerCountOutputTypeCountCollateralArgs
 }
 
 /**
@@ -1642,6 +2186,27 @@ export type CustomerCountOutputTypeCountStatementsArgs<ExtArgs extends runtime.T
   where?: Prisma.CreditStatementWhereInput
 }
 
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ConsentWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountGuaranteedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.GuarantorWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountCollateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CollateralWhereInput
+}
+
 
 export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   organizationId?: boolean
@@ -1670,6 +2235,9 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   decisions?: boolean | Prisma.Customer$decisionsArgs<ExtArgs>
   standing?: boolean | Prisma.Customer$standingArgs<ExtArgs>
   statements?: boolean | Prisma.Customer$statementsArgs<ExtArgs>
+  consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
+  guaranteed?: boolean | Prisma.Customer$guaranteedArgs<ExtArgs>
+  collateral?: boolean | Prisma.Customer$collateralArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
 
@@ -1754,6 +2322,9 @@ export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   decisions?: boolean | Prisma.Customer$decisionsArgs<ExtArgs>
   standing?: boolean | Prisma.Customer$standingArgs<ExtArgs>
   statements?: boolean | Prisma.Customer$statementsArgs<ExtArgs>
+  consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
+  guaranteed?: boolean | Prisma.Customer$guaranteedArgs<ExtArgs>
+  collateral?: boolean | Prisma.Customer$collateralArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CustomerIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1771,6 +2342,9 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     decisions: Prisma.$CreditDecisionPayload<ExtArgs>[]
     standing: Prisma.$CreditStandingPayload<ExtArgs> | null
     statements: Prisma.$CreditStatementPayload<ExtArgs>[]
+    consents: Prisma.$ConsentPayload<ExtArgs>[]
+    guaranteed: Prisma.$GuarantorPayload<ExtArgs>[]
+    collateral: Prisma.$CollateralPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     organizationId: number
@@ -2193,6 +2767,9 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   decisions<T extends Prisma.Customer$decisionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$decisionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CreditDecisionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   standing<T extends Prisma.Customer$standingArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$standingArgs<ExtArgs>>): Prisma.Prisma__CreditStandingClient<runtime.Types.Result.GetResult<Prisma.$CreditStandingPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   statements<T extends Prisma.Customer$statementsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$statementsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CreditStatementPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  consents<T extends Prisma.Customer$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  guaranteed<T extends Prisma.Customer$guaranteedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$guaranteedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GuarantorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  collateral<T extends Prisma.Customer$collateralArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$collateralArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CollateralPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2732,6 +3309,78 @@ export type Customer$statementsArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.CreditStatementScalarFieldEnum | Prisma.CreditStatementScalarFieldEnum[]
+}
+
+/**
+ * Customer.consents
+ */
+export type Customer$consentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Consent
+   */
+  select?: Prisma.ConsentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Consent
+   */
+  omit?: Prisma.ConsentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ConsentInclude<ExtArgs> | null
+  where?: Prisma.ConsentWhereInput
+  orderBy?: Prisma.ConsentOrderByWithRelationInput | Prisma.ConsentOrderByWithRelationInput[]
+  cursor?: Prisma.ConsentWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ConsentScalarFieldEnum | Prisma.ConsentScalarFieldEnum[]
+}
+
+/**
+ * Customer.guaranteed
+ */
+export type Customer$guaranteedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Guarantor
+   */
+  select?: Prisma.GuarantorSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Guarantor
+   */
+  omit?: Prisma.GuarantorOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.GuarantorInclude<ExtArgs> | null
+  where?: Prisma.GuarantorWhereInput
+  orderBy?: Prisma.GuarantorOrderByWithRelationInput | Prisma.GuarantorOrderByWithRelationInput[]
+  cursor?: Prisma.GuarantorWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.GuarantorScalarFieldEnum | Prisma.GuarantorScalarFieldEnum[]
+}
+
+/**
+ * Customer.collateral
+ */
+export type Customer$collateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Collateral
+   */
+  select?: Prisma.CollateralSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Collateral
+   */
+  omit?: Prisma.CollateralOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CollateralInclude<ExtArgs> | null
+  where?: Prisma.CollateralWhereInput
+  orderBy?: Prisma.CollateralOrderByWithRelationInput | Prisma.CollateralOrderByWithRelationInput[]
+  cursor?: Prisma.CollateralWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CollateralScalarFieldEnum | Prisma.CollateralScalarFieldEnum[]
 }
 
 /**

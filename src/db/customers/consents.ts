@@ -62,7 +62,9 @@ const ofPurpose = statement<{
   ORDER BY t.id DESC LIMIT 2`
 })
 
-const insert = statement<TrailValues & Omit<GivenConsent, 'givenAt'> & { id: bigint; customerId: bigint; givenAt: string | null }>(
+const insert = statement<
+  TrailValues & Omit<GivenConsent, 'givenAt'> & { id: bigint; customerId: bigint; givenAt: string | null }
+>(
   'insert-consent',
   (p) => `
   WITH made AS (
@@ -109,7 +111,11 @@ export const insertConsent = (
     }
     require(known[0])
     const { id } = (await transaction.query<{ id: bigint }>(NEXT_ID)).rows[0]!
-    const trace = { action: 'create', before: null, after: { customerId: String(customerId), purpose, channel, givenAt } }
+    const trace = {
+      action: 'create',
+      before: null,
+      after: { customerId: String(customerId), purpose, channel, givenAt },
+    }
     const traced = trailValues(transaction, author, now, { entity: CONSENT, id }, trace)
     await transaction.query(insert({ ...traced, id, customerId, purpose, channel, givenAt }))
     return { ...given, id, customerId, withdrawnAt: null, withdrawnBy: null, createdAt: now, updatedAt: now }

@@ -20,7 +20,9 @@ interface Owned {
 export function ownedList<Row extends { readonly id: bigint }>({ table, owner, columns, order }: Owned) {
   const list = statement<{ organizationId: number; ownerId: bigint; above: bigint; skip: number; rows: number }>(
     `list-${order}`,
-    (p) => `SELECT ${columns} FROM ${table} t WHERE t.organization_id = ${p('organizationId')} AND t.${owner} = ${p('ownerId')}
+    (
+      p,
+    ) => `SELECT ${columns} FROM ${table} t WHERE t.organization_id = ${p('organizationId')} AND t.${owner} = ${p('ownerId')}
       AND t.id > ${p('above')} ORDER BY t.id OFFSET ${p('skip')} LIMIT ${p('rows')}`,
   )
   const count = statement<{ organizationId: number; ownerId: bigint }>(

@@ -15,7 +15,7 @@ export interface Whose {
   readonly organizationId: number
   readonly id: bigint
   /** Left out: a customer. */
-  readonly kind?: 'guarantor'
+  readonly kind?: 'customer' | 'guarantor'
 }
 
 /** A text that is encrypted, and the key by which it is, encrypted too. */

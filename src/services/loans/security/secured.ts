@@ -21,11 +21,7 @@ export interface ReleaseRequest {
 }
 
 /** Returns the loan that is secured. @throws LendingError `not_found` */
-export async function requireSecuredLoan(
-  { db }: Core,
-  { organizationId }: Caller,
-  ref: LoanRef,
-): Promise<SecuredLoan> {
+export async function requireSecuredLoan({ db }: Core, { organizationId }: Caller, ref: LoanRef): Promise<SecuredLoan> {
   const loan = await findSecuredLoan(db, organizationId, ref)
   if (!loan) throw noSuchLoan(ref)
   return loan

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { getBorrower } from '../../services/customers/borrowers.ts'
 import { type Consent, giveConsent, listConsents, withdrawConsent } from '../../services/customers/consents.ts'
 import type { Deps } from '../../services/deps.ts'
 import { wireInteger } from '../body/json.ts'
@@ -76,8 +77,10 @@ export function consentRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: consentItem },
       },
     },
-    async ({ caller, params: ref, body: { purpose, channel, given_at: givenAt } }) =>
-      item(await giveConsent(deps, caller, ref, { purpose, channel, givenAt })),
+    async ({ caller, params: ref, body: { purpose, channel, given_at: givenAt } }) => {
+      await getBorrower(deps, caller, ref.id)
+      return item(await giveConsent(deps, caller, ref, { purpose, channel, givenAt }))
+    },
   )
   addReading(app, deps)
   app.post(
@@ -103,8 +106,11 @@ export function consentRoutes(app: StyleApp, deps: Deps): void {
         response: { 200: consentItem },
       },
     },
-    async ({ caller, params, body: { withdrawn_at: withdrawnAt, channel } = {} }) =>
-      item(await withdrawConsent(deps, caller, params, { withdrawnAt, channel })),
+    async ({ caller, params, body }) => {
+      await getBorrower(deps, caller, params.ref.id)
+      const { withdrawn_at: withdrawnAt, channel } = body ?? {}
+      return item(await withdrawConsent(deps, caller, params, { withdrawnAt, channel }))
+    },
   )
 }
 
@@ -122,7 +128,10 @@ function addReading(app: StyleApp, deps: Deps): void {
         response: { 200: consentList },
       },
     },
-    async ({ caller, params: ref, query }) =>
-      toList(await listConsents(deps, caller, ref, rangeOf(query)), query, (one) => toConsent(one, deps.config.zone)),
+    async ({ caller, params: ref, query }) => {
+      await getBorrower(deps, caller, ref.id)
+      const part = await listConsents(deps, caller, ref, rangeOf(query))
+      return toList(part, query, (one) => toConsent(one, deps.config.zone))
+    },
   )
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { consentStands } from '../../../src/db/customers/consents.ts'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
+import { DEMO_AUDITOR } from '../../../src/services/organizations/seedDemo.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -9,7 +10,8 @@ let auditor: { token: string }
 beforeAll(async () => {
   service = await startService()
   service.clock.set('2026-02-10T09:30:00+03:00')
-  auditor = { token: service.tokens.auditor }
+  const { email, password } = DEMO_AUDITOR
+  auditor = { token: await service.deps.signIn.issueToken(email, password, '127.0.0.1') }
 })
 afterAll(() => service.close())
 
@@ -69,7 +71,7 @@ describe('a consent of a customer', () => {
     const { body } = await give(customer, BUREAU)
     await withdraw(customer, body.id, { withdrawnAt: '2026-02-05T00:00:00+03:00' })
     const early = await give(customer, { ...BUREAU, givenAt: '2026-02-04T00:00:00+03:00' })
-    expect([early.status, early.body.details[0].field]).toEqual([400, 'givenAt'])
+    expect([early.status, early.body.details[0]!.field]).toEqual([400, 'givenAt'])
     expect((await give(customer, { ...BUREAU, givenAt: '2026-02-05T00:00:00+03:00' })).status).toBe(200)
   })
 
@@ -83,7 +85,7 @@ describe('a consent of a customer', () => {
   ])('400: %j', async (change, field) => {
     const customer = await aCustomer()
     const refused = await give(customer, { ...BUREAU, ...change })
-    expect([refused.status, refused.body.details[0].field]).toEqual([400, field])
+    expect([refused.status, refused.body.details[0]!.field]).toEqual([400, field])
     expect((await list(customer)).total).toBe(0)
   })
 
@@ -92,7 +94,7 @@ describe('a consent of a customer', () => {
     const { id } = (await give(customer, BUREAU)).body
     for (const withdrawnAt of ['2026-01-31T00:00:00+03:00', '2026-02-11T00:00:00+03:00']) {
       const refused = await withdraw(customer, id, { withdrawnAt })
-      expect([refused.status, refused.body.details[0].field]).toEqual([400, 'withdrawnAt'])
+      expect([refused.status, refused.body.details[0]!.field]).toEqual([400, 'withdrawnAt'])
     }
     expect((await withdraw(customer, id, { withdrawnAt: '2026-02-02T00:00:00+03:00' })).status).toBe(200)
     expect((await withdraw(customer, id, { withdrawnAt: '2026-02-03T00:00:00+03:00' })).status).toBe(409)
@@ -103,7 +105,7 @@ describe('a consent of a customer', () => {
     const { id } = (await give(one, BUREAU)).body
     const refused = await withdraw(other, id)
     expect([refused.status, refused.body.message]).toEqual([404, 'the customer has no consent with that id'])
-    expect((await give('/v1/customers/999999', BUREAU)).body.message).toBe('no customer has that id')
+    expect((await give('/v1/customers/999999', BUREAU)).body.message).toContain('no customer has that id')
     expect((await service.get('/v1/customers/external/nobody/consents')).status).toBe(404)
   })
 

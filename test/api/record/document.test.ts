@@ -84,7 +84,10 @@ function send(name: string, body: unknown, query = '') {
   const [method = '', path = ''] = name.split(' ')
   const call = body === undefined ? {} : { body }
   const id = path.startsWith('/v1/events') ? 'evt_1_1' : '1'
-  return records[method.toLowerCase() as keyof Records](`${path.replace('{id}', id).replace(/\{\w+_id\}/, '1')}${query}`, call)
+  return records[method.toLowerCase() as keyof Records](
+    `${path.replace('{id}', id).replace(/\{\w+_id\}/, '1')}${query}`,
+    call,
+  )
 }
 
 describe('/openapi.json of the records host', () => {

@@ -118,7 +118,11 @@ export const insertCollateral = (
     const { added, personKey } = decide(loan, counted.rows[0]!.standing)
     if (loan.personKey === null) await transaction.query(setKey({ organizationId, customerId, personKey }))
     const { id } = (await transaction.query<{ id: bigint }>(NEXT_ID)).rows[0]!
-    const trace = { action: 'create', before: null, after: { loanId: String(loanId), ...added } }
+    const trace = {
+      action: 'create',
+      before: null,
+      after: { loanId: String(loanId), ...added, currency: loan.currency },
+    }
     const values = trailValues(transaction, author, now, { entity: COLLATERAL, id }, trace)
     await transaction.query(insert({ ...values, ...added, id, loanId, customerId }))
     const made = { id, loanId, customerId, personKey, createdAt: now, updatedAt: now }

@@ -86,12 +86,15 @@ const insert = statement<TrailValues & NewGuarantor & { id: bigint; loanId: bigi
 const NEXT_ID = `SELECT nextval('guarantor_id_seq') AS id`
 
 /** What the trail keeps of a guarantor: of the identity the text that nobody reads without the key. */
-const traced = (loanId: bigint, { customerId, identity, relationship, amount, fromDate, untilDate }: NewGuarantor) => ({
-  loanId: String(loanId),
+const traced = (
+  { id, currency }: LockedLoan,
+  { customerId, identity, relationship, amount, fromDate, untilDate }: NewGuarantor,
+) => ({
+  loanId: String(id),
   ...(customerId !== null && { customerId: String(customerId) }),
   ...(identity !== null && { identity }),
   relationship,
-  ...(amount !== null && { amount }),
+  ...(amount !== null && { amount, currency }),
   from: fromDate,
   ...(untilDate !== null && { until: untilDate }),
 })
@@ -118,7 +121,7 @@ export const insertGuarantor = (
     const others = (await transaction.query<Guarantor>(standing({ organizationId, loanId }))).rows
     const { id } = (await transaction.query<{ id: bigint }>(NEXT_ID)).rows[0]!
     const added = decide(loan, id, others)
-    const trace = { action: 'create', before: null, after: traced(loanId, added) }
+    const trace = { action: 'create', before: null, after: traced(loan, added) }
     const values = trailValues(transaction, author, now, { entity: GUARANTOR, id }, trace)
     await transaction.query(insert({ ...values, ...added, id, loanId }))
     return { ...added, id, loanId, releasedOn: null, releaseReason: null, createdAt: now, updatedAt: now }

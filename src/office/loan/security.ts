@@ -220,11 +220,11 @@ async function shownNow(desk: Desk, loanId: bigint, things: 'guarantors' | 'coll
   const plain = { ...desk, isAdmin: false }
   if (things === 'guarantors') {
     const { items } = await listGuarantors(deps, caller, { id: loanId }, RANGE)
-    const mark = items.map(({ guarantor }) => `${guarantor.id} ${guarantor.updatedAt}`).join(', ')
+    const mark = [items.length, ...items.map(({ guarantor }) => `${guarantor.id} ${guarantor.updatedAt}`)].join(' ')
     return { view: guarantorTable(plain, items), mark }
   }
   const { items } = await listCollateral(deps, caller, { id: loanId }, RANGE)
-  const mark = items.map(({ collateral }) => `${collateral.id} ${collateral.updatedAt}`).join(', ')
+  const mark = [items.length, ...items.map(({ collateral }) => `${collateral.id} ${collateral.updatedAt}`)].join(' ')
   return { view: collateralTable(plain, items), mark }
 }
 

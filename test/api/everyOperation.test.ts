@@ -64,8 +64,7 @@ beforeAll(async () => {
   const { body: secured } = await service.post(`/v1/loans/${loan.id}/collateral`, { body: vehicle })
   ids = {
     ...{ transactionId: paid.id, customer: 'asha', version: '1', messageId: '1', consentId: consented.id },
-    ...{ consent_id: String(agreed.item.id), guarantorId: guaranteed.id, guarantor_id: guaranteed.id },
-    ...{ collateralId: secured.id, collateral_id: secured.id },
+    ...{ guarantorId: guaranteed.id, collateralId: secured.id, recordConsentId: String(agreed.item.id) },
   }
   const documents = await Promise.all(
     Object.entries(HOSTS).map(async ([style, host]) => {
@@ -93,6 +92,7 @@ function calledOf(style: Called['style'], host: string, document: Document, loan
     const named = (parameter: string): string => {
       if (parameter === 'externalId') return isCustomer ? 'asha' : 'l-1'
       if (parameter === 'period') return '2026-01'
+      if (parameter === 'consentId' && style === 'record') return ids.recordConsentId!
       if (parameter !== 'id') return ids[parameter]!
       if (style === 'record') return '71'
       return path.startsWith('/v1/loan-products') ? '1' : isCustomer ? 'asha' : loanId

@@ -84,7 +84,7 @@ export function consentRoutes(app: StyleApp, deps: Deps): void {
   )
   addReading(app, deps)
   app.post(
-    '/v1/borrowers/:id/consents/:consent_id/withdraw',
+    '/v1/borrowers/:id/consents/:consentId/withdraw',
     {
       config: {
         refusals: ['failed_precondition'],
@@ -101,7 +101,7 @@ export function consentRoutes(app: StyleApp, deps: Deps): void {
         operationId: 'withdrawConsent',
         summary: 'Withdraw a consent',
         description: 'From that time on it does not stand. Another may be given for the purpose then.',
-        params: byIdWith('consent_id'),
+        params: byIdWith('consentId'),
         body: withdrawConsentRequest.optional(),
         response: { 200: consentItem },
       },

@@ -61,7 +61,7 @@ const ownId = idParam.meta({ ...PATH_ID, description: 'Your own id.' })
 export const byId = z.object({ id: ownId }).transform(({ id }) => ({ id: id ?? 0n }))
 
 /** The id in a path, and the number of what belongs to that borrower or loan. */
-export const byIdWith = (name: 'consent_id' | 'guarantor_id' | 'collateral_id') =>
+export const byIdWith = (name: 'consentId' | 'guarantorId' | 'collateralId') =>
   z
     .object({ [name]: idParam.meta({ ...PATH_ID, description: 'The number that the service answered as `id`.' }) })
     .extend({ id: ownId })

@@ -166,7 +166,7 @@ const RELEASED: readonly [string, string] = [
 
 function addGuarantorRelease(app: StyleApp, deps: Deps): void {
   app.post(
-    '/v1/loans/:id/guarantors/:guarantor_id/release',
+    '/v1/loans/:id/guarantors/:guarantorId/release',
     {
       config: {
         refusals: ['failed_precondition'],
@@ -178,7 +178,7 @@ function addGuarantorRelease(app: StyleApp, deps: Deps): void {
         operationId: 'releaseGuarantor',
         summary: 'Release a guarantor',
         description: 'The same day and reason again change nothing.',
-        params: byIdWith('guarantor_id'),
+        params: byIdWith('guarantorId'),
         body: releaseRequest,
         response: { 200: guarantorItem },
       },
@@ -221,7 +221,7 @@ function addCollaterals(app: StyleApp, deps: Deps): void {
 
 function addCollateralRelease(app: StyleApp, deps: Deps): void {
   app.post(
-    '/v1/loans/:id/collateral/:collateral_id/release',
+    '/v1/loans/:id/collateral/:collateralId/release',
     {
       config: {
         refusals: ['failed_precondition'],
@@ -233,7 +233,7 @@ function addCollateralRelease(app: StyleApp, deps: Deps): void {
         operationId: 'releaseCollateral',
         summary: 'Release collateral',
         description: 'The same day and reason again change nothing.',
-        params: byIdWith('collateral_id'),
+        params: byIdWith('collateralId'),
         body: releaseRequest,
         response: { 200: collateralItem },
       },

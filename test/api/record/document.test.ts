@@ -36,16 +36,16 @@ const STORY: readonly [name: string, ask: Ask][] = [
   ['GET /v1/borrowers/{id}', {}],
   ['POST /v1/borrowers/{id}/consents', {}],
   ['GET /v1/borrowers/{id}/consents', {}],
-  ['POST /v1/borrowers/{id}/consents/{consent_id}/withdraw', {}],
+  ['POST /v1/borrowers/{id}/consents/{consentId}/withdraw', {}],
   ['POST /v1/loans', {}],
   ['GET /v1/loans', {}],
   ['GET /v1/loans/{id}', {}],
   ['POST /v1/loans/{id}/guarantors', {}],
   ['GET /v1/loans/{id}/guarantors', {}],
-  ['POST /v1/loans/{id}/guarantors/{guarantor_id}/release', {}],
+  ['POST /v1/loans/{id}/guarantors/{guarantorId}/release', {}],
   ['POST /v1/loans/{id}/collateral', {}],
   ['GET /v1/loans/{id}/collateral', {}],
-  ['POST /v1/loans/{id}/collateral/{collateral_id}/release', {}],
+  ['POST /v1/loans/{id}/collateral/{collateralId}/release', {}],
   ['POST /v1/loans', { nth: 1 }],
   ['POST /v1/repayments', { at: '2026-02-10' }],
   ['GET /v1/repayments', { query: '?loan_id=1' }],
@@ -85,7 +85,7 @@ function send(name: string, body: unknown, query = '') {
   const call = body === undefined ? {} : { body }
   const id = path.startsWith('/v1/events') ? 'evt_1_1' : '1'
   return records[method.toLowerCase() as keyof Records](
-    `${path.replace('{id}', id).replace(/\{\w+_id\}/, '1')}${query}`,
+    `${path.replace('{id}', id).replace(/\{\w+Id\}/, '1')}${query}`,
     call,
   )
 }
@@ -101,11 +101,11 @@ describe('/openapi.json of the records host', () => {
         ...['GET /v1/loans/{id}/statement', 'GET /v1/repayments/{id}/receipt', 'POST /v1/documents/verify'],
         ...['GET /v1/events', 'GET /v1/events/{id}'],
         ...['GET /v1/borrowers/{id}/consents', 'POST /v1/borrowers/{id}/consents'],
-        'POST /v1/borrowers/{id}/consents/{consent_id}/withdraw',
+        'POST /v1/borrowers/{id}/consents/{consentId}/withdraw',
         ...['GET /v1/loans/{id}/guarantors', 'POST /v1/loans/{id}/guarantors'],
-        'POST /v1/loans/{id}/guarantors/{guarantor_id}/release',
+        'POST /v1/loans/{id}/guarantors/{guarantorId}/release',
         ...['GET /v1/loans/{id}/collateral', 'POST /v1/loans/{id}/collateral'],
-        'POST /v1/loans/{id}/collateral/{collateral_id}/release',
+        'POST /v1/loans/{id}/collateral/{collateralId}/release',
       ].sort(),
     )
   })

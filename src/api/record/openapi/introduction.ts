@@ -82,9 +82,9 @@ export const VARIABLES: StoryVariables = {
   },
   inPaths: {
     '/v1/borrowers/{id}': 'borrowerId',
-    '/v1/borrowers/{id}/consents/{consent_id}': 'consentId',
-    '/v1/loans/{id}/guarantors/{guarantor_id}': 'guarantorId',
-    '/v1/loans/{id}/collateral/{collateral_id}': 'collateralId',
+    '/v1/borrowers/{id}/consents/{consentId}': 'consentId',
+    '/v1/loans/{id}/guarantors/{guarantorId}': 'guarantorId',
+    '/v1/loans/{id}/collateral/{collateralId}': 'collateralId',
     '/v1/loans/{id}': 'loanId',
     '/v1/repayments/{id}': 'repaymentId',
     '/v1/events/{id}': 'eventId',

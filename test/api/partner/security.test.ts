@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { operator as byHand } from '../../../src/services/access/caller.ts'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
+import { exportBook } from '../../../src/services/book/bookExport.ts'
 import { DEMO_AUDITOR } from '../../../src/services/organizations/seedDemo.ts'
 import { keepJournal } from '../../support/journal.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -111,7 +113,7 @@ describe('a guarantor of a loan', () => {
     const own = await post(`${loan}/guarantors`, { customerId: `secured-${loans}`, relationship: 'Self' })
     expect([own.status, own.body.details[0]!.field]).toEqual([400, 'customerId'])
     const nobody = await post(`${loan}/guarantors`, { customerId: 'nobody', relationship: 'Friend' })
-    expect([nobody.status, nobody.body.message]).toEqual([404, 'no customer is the one given as customerId'])
+    expect([nobody.status, nobody.body.message]).toEqual([404, 'no customer has that externalId, given as customerId'])
   })
 
   it('409 where the loan has twenty, also of several at once', async () => {
@@ -258,5 +260,34 @@ describe('the words of a guarantor, and of collateral', () => {
     const { person_key, identity } = before.rows[0]!
     const back = 'UPDATE guarantor SET (person_key, identity) = ($1, $2) WHERE id = $3'
     await service.owner.pool.query(back, [person_key, identity, other.body.id])
+  })
+})
+
+describe('an export of the book', () => {
+  it('has consents, guarantors and collateral, and no word of a person', async () => {
+    const loan = await aLoan()
+    const externalId = `secured-${loans}`
+    const consent = { purpose: 'marketing', channel: 'web', givenAt: '2026-02-01T10:00:00.000+03:00' }
+    await post(`/v1/customers/external/${externalId}/consents`, consent)
+    await post(`${loan}/guarantors`, SISTER)
+    await post(`${loan}/collateral`, VEHICLE)
+    const rows: object[] = []
+    const sink = {
+      begin: async () => undefined,
+      write: async (kind: string, records: readonly object[]) =>
+        void rows.push(...records.map((record) => ({ kind, ...record }))),
+      end: async () => undefined,
+    }
+    const kinds = ['consents', 'guarantors', 'collateral'] as const
+    const { signal } = new AbortController()
+    const counts = await exportBook(service.deps, byHand(1, 'test'), { kinds, sink, stopping: signal })
+    expect(counts.guarantors).toBeGreaterThan(0)
+    const own = rows.slice(-1)
+    expect(own).toMatchObject([{ loanExternalId: externalId, value: { text: '2500000.00' }, valuedOn: '2026-02-09' }])
+    expect(rows).toContainEqual(expect.objectContaining({ customerId: externalId, ...consent }))
+    expect(rows).toContainEqual(
+      expect.objectContaining({ loanExternalId: externalId, amount: { text: '50000.50' }, from: '2026-02-01' }),
+    )
+    expect(JSON.stringify(rows)).not.toMatch(/Kweka|Motorcycle|Juma Bakari/)
   })
 })

@@ -42,6 +42,8 @@ describe('in the record style', () => {
     expect([both.status, both.body.details[0]!.field]).toEqual([400, 'borrower_id'])
     const own = await records.post('/v1/loans/1/guarantors', { body: { ...known, borrower_id: 1 } })
     expect([own.status, own.body.details[0]!.field]).toEqual([400, 'borrower_id'])
+    const nobody = await records.post('/v1/loans/1/guarantors', { body: { ...known, borrower_id: 9 } })
+    expect([nobody.status, nobody.body.message]).toEqual([404, 'no borrower has that id, given as borrower_id'])
     expect((await records.get('/v1/loans/1/guarantors')).text).not.toContain('Kweka')
     expect((await records.get('/v1/loans/1/guarantors', operator)).body.items[0]).toMatchObject({ identity })
     const release = { reason: 'Repaid', released_on: '2026-02-10' }

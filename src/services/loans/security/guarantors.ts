@@ -103,7 +103,8 @@ function requireSomebody(identity: Identity, today: LocalDate): void {
 /** Returns the number of a guarantor who is a customer. @throws LendingError `not_found` */
 async function customerIdOf({ db }: Core, { organizationId }: Caller, ref: CustomerRef): Promise<bigint> {
   const customer = await findPerson(db, organizationId, ref)
-  if (!customer) throw notFound((nameOf) => `no customer is the one given as ${nameOf('guarantorId')}`)
+  const who = 'id' in ref ? 'no borrower has that id' : 'no customer has that externalId'
+  if (!customer) throw notFound((nameOf) => `${who}, given as ${nameOf('guarantorId')}`)
   return customer.id
 }
 

@@ -10,18 +10,11 @@ import {
 } from '../../domain/customer/identity.ts'
 import { decryptWith, encryptWith, openSecretBox, partsFromText, partsToText } from '../secretBox.ts'
 
-/** Whose words are encrypted: a customer, or a guarantor who is none, by the lender and the number. */
-export interface Whose {
+/** Whose words are encrypted: a customer, by its lender and its number, unless a guarantor is named. */
+interface Whose {
+  readonly entity?: 'customer' | 'guarantor'
   readonly organizationId: number
   readonly id: bigint
-  /** Left out: a customer. */
-  readonly kind?: 'customer' | 'guarantor'
-}
-
-/** A text that is encrypted, and the key by which it is, encrypted too. */
-export interface SealedText {
-  readonly personKey: string
-  readonly text: string
 }
 
 /** What a search for a person asks the database for: all of some hashes, or any of them. */
@@ -33,9 +26,11 @@ export interface People {
   seal(whose: Whose, identity: Identity, personKey: string | null): SealedPerson
   /** Returns who a customer is; undefined where nothing is known. @throws WrongSecretError */
   open(whose: Whose, person: Pick<SealedPerson, 'personKey' | 'identity'>): Identity | undefined
-  /** Encrypts a free text. @param personKey the key that the person has, encrypted; null: a new one is made */
-  sealText(whose: Whose, text: string, personKey: string | null): SealedText
-  /** Returns a text that `sealText` has encrypted. @throws WrongSecretError */
+  /** Makes a key, encrypted. */
+  newKey(): string
+  /** Encrypts a text. */
+  sealText(whose: Whose, text: string, personKey: string): string
+  /** Decrypts a text. @throws WrongSecretError */
   openText(whose: Whose, text: string, personKey: string): string
   /** Returns the hashes of what somebody searches for; undefined for a text that no person can be found by. */
   searched(organizationId: number, text: string): PersonHashes | undefined
@@ -60,6 +55,9 @@ export function openPeople(secret: string): People {
   const hashOf = (organizationId: number, term: string): bigint =>
     createHmac('sha256', searchKey).update(`${organizationId} ${term}`).digest().readBigInt64BE()
   return {
+    newKey,
+    sealText: (whose, text, personKey) => partsToText(encryptWith(keyOf(personKey), text, boundTo(whose))),
+    openText: (whose, text, personKey) => decryptWith(keyOf(personKey), partsFromText(text), boundTo(whose)),
     seal(whose, identity, known) {
       const personKey = known ?? newKey()
       return {
@@ -72,12 +70,6 @@ export function openPeople(secret: string): People {
       if (personKey === null || identity === null) return undefined
       return identityFromText(decryptWith(keyOf(personKey), partsFromText(identity), boundTo(whose)))
     },
-    sealText(whose, text, known) {
-      const personKey = known ?? newKey()
-      return { personKey, text: partsToText(encryptWith(keyOf(personKey), text, `text of ${boundTo(whose)}`)) }
-    },
-    openText: (whose, text, personKey) =>
-      decryptWith(keyOf(personKey), partsFromText(text), `text of ${boundTo(whose)}`),
     searched(organizationId, text) {
       const terms = searchedTerms(text)
       const hashes = (list: readonly string[]) => list.map((term) => hashOf(organizationId, term))
@@ -91,4 +83,4 @@ export function openPeople(secret: string): People {
   }
 }
 
-const boundTo = ({ organizationId, id, kind = 'customer' }: Whose): string => `${kind} ${organizationId}/${id}`
+const boundTo = ({ entity = 'customer', organizationId, id }: Whose): string => `${entity} ${organizationId}/${id}`

@@ -79,7 +79,8 @@ export async function addCollateral(
       currency = loan.currency
       requireFewer(standing, 'pieces of collateral')
       const whose = { organizationId, id: loan.customerId }
-      const { personKey, text } = deps.people.sealText(whose, detailsToText(details), loan.personKey)
+      const personKey = loan.personKey ?? deps.people.newKey()
+      const text = deps.people.sealText(whose, detailsToText(details), personKey)
       const minor = toMinor(value, currencyIn(loan), 'collateralValue')
       return { added: { kind, details: text, value: minor, valuedOn }, personKey }
     },

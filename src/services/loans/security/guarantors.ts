@@ -49,7 +49,7 @@ type PeopleDeps = Core & Pick<Writing, 'people'>
 
 /** Returns the guarantor as a caller may see it. */
 function viewOf({ people }: PeopleDeps, caller: Caller, guarantor: Guarantor, currency: string): GuarantorView {
-  const whose = { organizationId: caller.organizationId, id: guarantor.id, kind: 'guarantor' } as const
+  const whose = { organizationId: caller.organizationId, id: guarantor.id, entity: 'guarantor' } as const
   return { guarantor, currency, identity: mayReadPeople(caller) ? people.open(whose, guarantor) : undefined }
 }
 
@@ -81,7 +81,7 @@ export async function addGuarantor(
       if (customerId === loan.customerId) throw invalidArgument('guarantorId', 'must not be the borrower of the loan')
       if (customerId !== null && standing.some((other) => other.customerId === customerId))
         throw alreadyExists('guarantorId', 'is a guarantor of the loan already')
-      const whose = { organizationId, id, kind: 'guarantor' } as const
+      const whose = { organizationId, id, entity: 'guarantor' } as const
       const person = 'identity' in who ? deps.people.seal(whose, who.identity, null) : undefined
       const { personKey = null, identity = null } = person ?? {}
       const guaranteed = amount === undefined ? null : toMinor(amount, currencyIn(loan), 'guaranteed')

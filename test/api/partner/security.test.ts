@@ -162,9 +162,16 @@ describe('collateral of a loan', () => {
     const { id } = (await post(`${loan}/collateral`, VEHICLE)).body
     const released = await post(`${loan}/collateral/${id}/release`, { reason: 'Repaid' })
     expect(released.body).toMatchObject({ releasedOn: '2026-02-10', releaseReason: 'Repaid' })
-    await service.owner.pool.query('UPDATE customer SET person_key = NULL WHERE external_id = $1', [`secured-${loans}`])
+    const { pool } = service.owner
+    const of = [`secured-${loans}`]
+    const { rows } = await pool.query<{ key: string }>(
+      'SELECT person_key AS key FROM customer WHERE external_id = $1',
+      of,
+    )
+    await pool.query('UPDATE customer SET person_key = NULL WHERE external_id = $1', of)
     const [read] = (await collateral(loan, operator)).items
     expect(read).toEqual(released.body)
+    await pool.query('UPDATE customer SET person_key = $2 WHERE external_id = $1', [...of, rows[0]!.key])
   })
 
   it.each([

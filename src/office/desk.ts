@@ -14,6 +14,7 @@ import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../wo
 import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
 import { peopleWords } from '../words/people.ts'
 import { reconciliationWords } from '../words/reconciliations.ts'
+import { recordWords } from '../words/records.ts'
 import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
 
 /** All words of the office pages. */
@@ -28,6 +29,7 @@ const PAGE_WORDS = {
   ...paymentWords,
   ...reconciliationWords,
   ...peopleWords,
+  ...recordWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>

@@ -53,6 +53,7 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   await makeCredentials(service)
   await makePayments(service, post)
   await makeDataRequests(service, post)
+  await makeSecurity(post, plain)
   return { plain, entry, reversed, chargedOff }
 }
 
@@ -124,6 +125,26 @@ async function makePayments(
   const told = { ...reversal, amount: 90_000n, reversedAt: at, receivedAt: at }
   await insertReversals(service.deps.db, [{ author: serviceAuthor(1), reversal: told }])
   await drain(paymentsJob(service.deps))
+}
+
+/** Makes consents, one of which is withdrawn, guarantors, one of whom is a customer, and collateral that is released. */
+async function makeSecurity(
+  post: (path: string, body: object) => Promise<{ readonly id: string }>,
+  loan: string,
+): Promise<void> {
+  const asha = '/v1/customers/external/asha/consents'
+  const consent = { purpose: 'bureau', channel: 'paper', givenAt: '2026-01-30T16:00:00+03:00' }
+  const { id } = await post(asha, consent)
+  await post(`${asha}/${id}/withdraw`, { channel: 'call' })
+  await post(asha, { ...consent, purpose: 'scoring' })
+  const days = { from: '2026-02-01', until: '2026-12-31' }
+  const sister = { identity: { lastName: 'Juma' }, relationship: 'Sister', amount: 900, ...days }
+  const { id: guarantor } = await post(`/v1/loans/${loan}/guarantors`, sister)
+  await post(`/v1/loans/${loan}/guarantors/${guarantor}/release`, { reason: 'Half is repaid' })
+  await post(`/v1/loans/${loan}/guarantors`, { customerId: 'juma', relationship: 'Friend' })
+  const vehicle = { kind: 'vehicle', description: 'Motorcycle', value: 900_000, valuedOn: '2026-02-01' }
+  const { id: collateral } = await post(`/v1/loans/${loan}/collateral`, vehicle)
+  await post(`/v1/loans/${loan}/collateral/${collateral}/release`, { reason: 'Half is repaid' })
 }
 
 async function makeCredit(service: TestService): Promise<void> {

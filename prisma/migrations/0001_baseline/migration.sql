@@ -1069,6 +1069,80 @@ CREATE TABLE reconciliation_line (
 CREATE INDEX reconciliation_line_kind ON reconciliation_line (organization_id, reconciliation_id, kind, line);
 CREATE INDEX reconciliation_line_payment ON reconciliation_line (organization_id, payment_id) WHERE payment_id IS NOT NULL;
 
+-- What a customer agreed to. One of a purpose stands at a time, and their times do not overlap.
+CREATE SEQUENCE consent_id_seq AS bigint;
+CREATE TABLE consent (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('consent_id_seq'),
+  customer_id bigint NOT NULL,
+  purpose text NOT NULL CHECK (purpose IN ('bureau', 'scoring', 'marketing')),
+  channel text NOT NULL,
+  given_at timestamptz NOT NULL,
+  -- Null while it stands.
+  withdrawn_at timestamptz CHECK (withdrawn_at >= given_at),
+  withdrawn_by text,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id)
+);
+CREATE UNIQUE INDEX consent_standing ON consent (organization_id, customer_id, purpose) WHERE withdrawn_at IS NULL;
+CREATE INDEX consent_customer ON consent (organization_id, customer_id, id);
+
+-- Who answers for a loan: a customer, or a person who is none.
+CREATE SEQUENCE guarantor_id_seq AS bigint;
+CREATE TABLE guarantor (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('guarantor_id_seq'),
+  loan_id bigint NOT NULL,
+  customer_id bigint,
+  -- Of a person who is no customer: the key of the person, encrypted by KEY_ENCRYPTION_SECRET, and the identity, encrypted by the key.
+  person_key text,
+  identity text CHECK (identity IS NULL OR person_key IS NOT NULL),
+  relationship text NOT NULL,
+  -- What is guaranteed, in minor units; null: all of the loan.
+  amount bigint CHECK (amount > 0),
+  from_date date NOT NULL,
+  until_date date CHECK (until_date >= from_date),
+  -- Null while the guarantor stands.
+  released_on date CHECK (released_on >= from_date),
+  release_reason text CHECK ((release_reason IS NULL) = (released_on IS NULL)),
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id),
+  CHECK (customer_id IS NULL OR (person_key IS NULL AND identity IS NULL))
+);
+CREATE INDEX guarantor_loan ON guarantor (organization_id, loan_id, id);
+-- The loans for which a customer answers.
+CREATE UNIQUE INDEX guarantor_customer ON guarantor (organization_id, customer_id, loan_id) WHERE customer_id IS NOT NULL AND released_on IS NULL;
+
+-- What a loan is secured by.
+CREATE SEQUENCE collateral_id_seq AS bigint;
+CREATE TABLE collateral (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('collateral_id_seq'),
+  loan_id bigint NOT NULL,
+  -- The customer of the loan, by whose key the details are encrypted.
+  customer_id bigint NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('vehicle', 'land', 'building', 'equipment', 'livestock', 'stock', 'deposit', 'salary', 'other')),
+  -- The description, the number in a register and the owner: JSON, encrypted by the key of the customer.
+  details text,
+  -- In minor units of the currency of the loan.
+  value bigint NOT NULL CHECK (value > 0),
+  valued_on date NOT NULL,
+  -- Null while the loan is secured by it.
+  released_on date,
+  release_reason text CHECK ((release_reason IS NULL) = (released_on IS NULL)),
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id)
+);
+CREATE INDEX collateral_loan ON collateral (organization_id, loan_id, id);
+
 -- Sign-ins at the office pages. A session is known by the hash of its cookie, and ends with its account.
 CREATE TABLE page_session (
   organization_id integer NOT NULL,
@@ -1136,6 +1210,9 @@ BEGIN
   DELETE FROM payment_reversal WHERE organization_id = emptied;
   DELETE FROM payment WHERE organization_id = emptied;
   DELETE FROM payment_channel WHERE organization_id = emptied;
+  DELETE FROM guarantor WHERE organization_id = emptied;
+  DELETE FROM collateral WHERE organization_id = emptied;
+  DELETE FROM consent WHERE organization_id = emptied;
   DELETE FROM loan_entry WHERE organization_id = emptied;
   DELETE FROM loan_period WHERE organization_id = emptied;
   DELETE FROM loan_earlier_terms WHERE organization_id = emptied;

@@ -67,7 +67,7 @@ const RAISES = `(SELECT count(*) FROM audit_entry a WHERE a.organization_id = e.
 const UNTOLD: readonly string[] = [
   `SELECT e.id, 'organization ' || e.id, 'is not in the trail: nothing says that it was made'
    FROM (SELECT id, id AS organization_id FROM organization) e WHERE NOT ${told('organization', 'e.id::text', 'create')}`,
-  ...(['account', 'api_key', 'loan_product'] as const).map(
+  ...(['account', 'api_key', 'loan_product', 'consent', 'guarantor', 'collateral'] as const).map(
     (table) => `SELECT e.organization_id, '${table} ' || e.id, 'is not in the trail: nothing says that it was made'
    FROM ${table} e WHERE NOT ${told(table.replace('_', ' '), 'e.id::text', 'create')}`,
   ),
@@ -173,6 +173,9 @@ const DRAWN: Readonly<Record<string, readonly string[]>> = {
   credit_policy_arrival_seq: ['credit_policy.arrival'],
   data_request_id_seq: ['data_request.id'],
   pending_action_id_seq: ['pending_action.id'],
+  consent_id_seq: ['consent.id'],
+  guarantor_id_seq: ['guarantor.id'],
+  collateral_id_seq: ['collateral.id'],
   webhook_endpoint_id_seq: ['webhook_endpoint.id'],
   webhook_attempt_id_seq: ['webhook_attempt.id'],
   access_entry_id_seq: ['access_entry.id'],

@@ -30,6 +30,9 @@ const KEY_TYPES = {
   payment: 'bigint',
   payment_reversal: 'bigint',
   reconciliation: 'bigint',
+  consent: 'bigint',
+  guarantor: 'bigint',
+  collateral: 'bigint',
 } as const
 
 /** The row of the lender itself has no other organization, and signing keys belong to none. */
@@ -90,6 +93,9 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
     payment: ['payment'],
     'payment reversal': ['payment_reversal'],
     reconciliation: ['reconciliation'],
+    consent: ['consent'],
+    guarantor: ['guarantor'],
+    collateral: ['collateral'],
   } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
 )
 

@@ -276,3 +276,18 @@ export type LoanBucket = Prisma.LoanBucketModel
  * 
  */
 export type Document = Prisma.DocumentModel
+/**
+ * Model Consent
+ * 
+ */
+export type Consent = Prisma.ConsentModel
+/**
+ * Model Guarantor
+ * 
+ */
+export type Guarantor = Prisma.GuarantorModel
+/**
+ * Model Collateral
+ * 
+ */
+export type Collateral = Prisma.CollateralModel

@@ -34,6 +34,9 @@ const ENTITIES = [
   'payment channel',
   'payment reversal',
   'reconciliation',
+  'consent',
+  'guarantor',
+  'collateral',
 ]
 
 export function auditCommand(program: Command, shell: Shell): void {

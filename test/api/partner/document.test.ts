@@ -240,7 +240,7 @@ describe('an amount of a body', () => {
       })
 
   it('is refused outside of the bounds of the document, and 0 where they leave it out', async () => {
-    expect(amounts()).toHaveLength(12)
+    expect(amounts()).toHaveLength(14)
     for (const { name, field, bounds } of amounts()) {
       const example = shownIn(document, operations.get(name)!.requestBody!.content['application/json']!)[0] as object
       const send = async (amount: number) => {

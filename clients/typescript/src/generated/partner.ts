@@ -271,9 +271,75 @@ export interface CloseCustomerRequest {
   reason?: string
 }
 
+export interface Collateral {
+  id: string
+  loanId: string
+  kind: string
+  value: number
+  valuedOn: string
+  description?: string
+  registration?: string
+  owner?: string
+  releasedOn?: string
+  releaseReason?: string
+  createdAt: string
+  updatedAt: string
+}
+
+export interface CollateralPage {
+  items: Collateral[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
 export interface CompleteDataRequestRequest {
   /** What was done, and how the person was answered. */
   note: string
+}
+
+export interface Consent {
+  id: string
+  customerId: string
+  purpose: string
+  channel: string
+  givenAt: string
+  withdrawnAt?: string
+  withdrawnBy?: string
+  createdAt: string
+  updatedAt: string
+}
+
+export interface ConsentPage {
+  items: Consent[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface CreateCollateralRequest {
+  kind: 'vehicle' | 'land' | 'building' | 'equipment' | 'livestock' | 'stock' | 'deposit' | 'salary' | 'other'
+  /** What it is. */
+  description: string
+  /** What it is worth, in the currency of the loan. */
+  value: number
+  /** The day of that value. */
+  valuedOn?: string
+  /** Its number in a register, such as that of vehicles. */
+  registration?: string
+  /** Who owns it. */
+  owner?: string
+}
+
+export interface CreateConsentRequest {
+  /** What is agreed to: that a credit bureau is told, that a score is made, that offers are sent. */
+  purpose: 'bureau' | 'scoring' | 'marketing'
+  /** How it was said. */
+  channel: 'app' | 'ussd' | 'sms' | 'call' | 'paper' | 'web' | 'agent' | 'other'
+  /** When it was said. */
+  givenAt: string
 }
 
 export type IdentityRequestGender = 'female' | 'male' | 'other' | null
@@ -360,6 +426,21 @@ export interface CreateDataRequestRequest {
   kind: 'access' | 'rectification' | 'erasure' | 'restriction' | 'objection'
   /** In the words of the person. */
   reason?: string
+}
+
+export interface CreateGuarantorRequest {
+  /** The externalId of a guarantor who is a customer. */
+  customerId?: string
+  /** Who the guarantor is, where that is no customer. */
+  identity?: IdentityRequest
+  /** What the guarantor is to the borrower, in your own words. */
+  relationship: string
+  /** What is guaranteed, in the currency of the loan. */
+  amount?: number
+  /** The day from which it is guaranteed. */
+  from?: string
+  /** The last day of the guarantee. */
+  until?: string
 }
 
 export interface RestructuringRequest {
@@ -1080,18 +1161,6 @@ export interface Grace {
   firstDueAfter?: FirstDueAfter
 }
 
-export interface Health {
-  status: string
-}
-
-export interface Holiday {
-  periods: number
-}
-
-export interface HolidayRequest {
-  periods: number
-}
-
 export interface Verification {
   by: string
   on: string
@@ -1112,6 +1181,41 @@ export interface Identity {
   email?: string
   address?: string
   verification?: Verification
+}
+
+export interface Guarantor {
+  id: string
+  loanId: string
+  customerId?: string
+  identity?: Identity
+  relationship: string
+  amount?: number
+  from: string
+  until?: string
+  releasedOn?: string
+  releaseReason?: string
+  createdAt: string
+  updatedAt: string
+}
+
+export interface GuarantorPage {
+  items: Guarantor[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface Health {
+  status: string
+}
+
+export interface Holiday {
+  periods: number
+}
+
+export interface HolidayRequest {
+  periods: number
 }
 
 export interface LedgerAccountRequest {
@@ -2000,6 +2104,13 @@ export interface RejectedPendingActions {
   rejected: string[]
 }
 
+export interface ReleaseRequest {
+  /** Why, without the name of a person. */
+  reason: string
+  /** The day of it. */
+  releasedOn?: string
+}
+
 export interface RepaymentLine {
   line: number
   status: number
@@ -2589,6 +2700,13 @@ export interface WebhookTest {
   answer: string
 }
 
+export interface WithdrawConsentRequest {
+  /** When it was said. */
+  withdrawnAt?: string
+  /** How it was said. */
+  channel?: 'app' | 'ussd' | 'sms' | 'call' | 'paper' | 'web' | 'agent' | 'other'
+}
+
 export interface WriteOffLoanRequest {
   /** The value date: the day it counts from. */
   transactionDate?: string
@@ -2635,7 +2753,7 @@ export type ListCustomersParams = {
   person?: string
 }
 
-export type ListLoanProductsParams = {
+export type ListConsentsParams = {
   /**
    * The number of the page, from 1.
    */
@@ -3192,6 +3310,9 @@ export type ListAuditTrailParams = {
     | 'delinquency'
     | 'delinquency policy'
     | 'pending action'
+    | 'consent'
+    | 'guarantor'
+    | 'collateral'
   /**
    * The number of the customer, loan, account or product.
    */
@@ -3215,8 +3336,11 @@ export type ListAuditTrailParams = {
 }
 
 const customerPageShape: Shape = { total: 1 }
+const consentPageShape: Shape = { total: 1 }
 const loanProductPageShape: Shape = { total: 1 }
 const loanPageShape: Shape = { total: 1 }
+const guarantorPageShape: Shape = { total: 1 }
+const collateralPageShape: Shape = { total: 1 }
 const transactionPageShape: Shape = { total: 1 }
 const chargePageShape: Shape = { total: 1 }
 const listedTransactionPageShape: Shape = { total: 1 }
@@ -3292,8 +3416,51 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   getIdentityByExternalId: (externalId: string, call?: Call): Promise<Identity> =>
     send<Identity>({ method: 'GET', path: at`/v1/customers/external/${externalId}/identity` }, call),
 
+  /** Record what a customer agrees to. */
+  createConsent: (id: string, body: CreateConsentRequest, call?: Call): Promise<Consent> =>
+    send<Consent>({ method: 'POST', path: at`/v1/customers/${id}/consents`, body, keyed: true }, call),
+
+  /** List the consents of a customer. */
+  listConsents: (id: string, query?: ListConsentsParams, call?: Call): Listed<ConsentPage> =>
+    list<ConsentPage>({ method: 'GET', path: at`/v1/customers/${id}/consents`, query, shape: consentPageShape }, call),
+
+  /** Withdraw a consent. */
+  withdrawConsent: (id: string, consentId: string, body?: WithdrawConsentRequest, call?: Call): Promise<Consent> =>
+    send<Consent>(
+      { method: 'POST', path: at`/v1/customers/${id}/consents/${consentId}/withdraw`, body, keyed: true },
+      call,
+    ),
+
+  /** Record what a customer agrees to. */
+  createConsentByExternalId: (externalId: string, body: CreateConsentRequest, call?: Call): Promise<Consent> =>
+    send<Consent>({ method: 'POST', path: at`/v1/customers/external/${externalId}/consents`, body, keyed: true }, call),
+
+  /** List the consents of a customer. */
+  listConsentsByExternalId: (externalId: string, query?: ListConsentsParams, call?: Call): Listed<ConsentPage> =>
+    list<ConsentPage>(
+      { method: 'GET', path: at`/v1/customers/external/${externalId}/consents`, query, shape: consentPageShape },
+      call,
+    ),
+
+  /** Withdraw a consent. */
+  withdrawConsentByExternalId: (
+    externalId: string,
+    consentId: string,
+    body?: WithdrawConsentRequest,
+    call?: Call,
+  ): Promise<Consent> =>
+    send<Consent>(
+      {
+        method: 'POST',
+        path: at`/v1/customers/external/${externalId}/consents/${consentId}/withdraw`,
+        body,
+        keyed: true,
+      },
+      call,
+    ),
+
   /** List loan products. */
-  listLoanProducts: (query?: ListLoanProductsParams, call?: Call): Listed<LoanProductPage> =>
+  listLoanProducts: (query?: ListConsentsParams, call?: Call): Listed<LoanProductPage> =>
     list<LoanProductPage>({ method: 'GET', path: '/v1/loan-products', query, shape: loanProductPageShape }, call),
 
   /** Create a loan product. */
@@ -3350,6 +3517,117 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Read a loan. */
   getLoanByExternalId: (externalId: string, call?: Call): Promise<Loan> =>
     send<Loan>({ method: 'GET', path: at`/v1/loans/external/${externalId}` }, call),
+
+  /** Record a guarantor of a loan. */
+  createGuarantor: (id: string, body: CreateGuarantorRequest, call?: Call): Promise<Guarantor> =>
+    send<Guarantor>({ method: 'POST', path: at`/v1/loans/${id}/guarantors`, body, keyed: true }, call),
+
+  /** List the guarantors of a loan. */
+  listGuarantors: (id: string, query?: ListConsentsParams, call?: Call): Listed<GuarantorPage> =>
+    list<GuarantorPage>(
+      { method: 'GET', path: at`/v1/loans/${id}/guarantors`, query, shape: guarantorPageShape },
+      call,
+    ),
+
+  /** Release a guarantor. */
+  releaseGuarantor: (id: string, guarantorId: string, body: ReleaseRequest, call?: Call): Promise<Guarantor> =>
+    send<Guarantor>(
+      { method: 'POST', path: at`/v1/loans/${id}/guarantors/${guarantorId}/release`, body, keyed: true },
+      call,
+    ),
+
+  /** Record a guarantor of a loan. */
+  createGuarantorByLoanExternalId: (
+    externalId: string,
+    body: CreateGuarantorRequest,
+    call?: Call,
+  ): Promise<Guarantor> =>
+    send<Guarantor>({ method: 'POST', path: at`/v1/loans/external/${externalId}/guarantors`, body, keyed: true }, call),
+
+  /** List the guarantors of a loan. */
+  listGuarantorsByLoanExternalId: (
+    externalId: string,
+    query?: ListConsentsParams,
+    call?: Call,
+  ): Listed<GuarantorPage> =>
+    list<GuarantorPage>(
+      { method: 'GET', path: at`/v1/loans/external/${externalId}/guarantors`, query, shape: guarantorPageShape },
+      call,
+    ),
+
+  /** Release a guarantor. */
+  releaseGuarantorByLoanExternalId: (
+    externalId: string,
+    guarantorId: string,
+    body: ReleaseRequest,
+    call?: Call,
+  ): Promise<Guarantor> =>
+    send<Guarantor>(
+      {
+        method: 'POST',
+        path: at`/v1/loans/external/${externalId}/guarantors/${guarantorId}/release`,
+        body,
+        keyed: true,
+      },
+      call,
+    ),
+
+  /** Record what a loan is secured by. */
+  createCollateral: (id: string, body: CreateCollateralRequest, call?: Call): Promise<Collateral> =>
+    send<Collateral>({ method: 'POST', path: at`/v1/loans/${id}/collateral`, body, keyed: true }, call),
+
+  /** List the collateral of a loan. */
+  listCollateral: (id: string, query?: ListConsentsParams, call?: Call): Listed<CollateralPage> =>
+    list<CollateralPage>(
+      { method: 'GET', path: at`/v1/loans/${id}/collateral`, query, shape: collateralPageShape },
+      call,
+    ),
+
+  /** Release collateral. */
+  releaseCollateral: (id: string, collateralId: string, body: ReleaseRequest, call?: Call): Promise<Collateral> =>
+    send<Collateral>(
+      { method: 'POST', path: at`/v1/loans/${id}/collateral/${collateralId}/release`, body, keyed: true },
+      call,
+    ),
+
+  /** Record what a loan is secured by. */
+  createCollateralByLoanExternalId: (
+    externalId: string,
+    body: CreateCollateralRequest,
+    call?: Call,
+  ): Promise<Collateral> =>
+    send<Collateral>(
+      { method: 'POST', path: at`/v1/loans/external/${externalId}/collateral`, body, keyed: true },
+      call,
+    ),
+
+  /** List the collateral of a loan. */
+  listCollateralByLoanExternalId: (
+    externalId: string,
+    query?: ListConsentsParams,
+    call?: Call,
+  ): Listed<CollateralPage> =>
+    list<CollateralPage>(
+      { method: 'GET', path: at`/v1/loans/external/${externalId}/collateral`, query, shape: collateralPageShape },
+      call,
+    ),
+
+  /** Release collateral. */
+  releaseCollateralByLoanExternalId: (
+    externalId: string,
+    collateralId: string,
+    body: ReleaseRequest,
+    call?: Call,
+  ): Promise<Collateral> =>
+    send<Collateral>(
+      {
+        method: 'POST',
+        path: at`/v1/loans/external/${externalId}/collateral/${collateralId}/release`,
+        body,
+        keyed: true,
+      },
+      call,
+    ),
 
   /** Post a repayment. */
   postRepayment: (id: string, body: PostRepaymentRequest, call?: Call): Promise<Transaction> =>
@@ -3506,7 +3784,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<Charge>({ method: 'POST', path: at`/v1/loans/${id}/charges`, body, keyed: true }, call),
 
   /** List charges. */
-  listCharges: (id: string, query?: ListLoanProductsParams, call?: Call): Listed<ChargePage> =>
+  listCharges: (id: string, query?: ListConsentsParams, call?: Call): Listed<ChargePage> =>
     list<ChargePage>({ method: 'GET', path: at`/v1/loans/${id}/charges`, query, shape: chargePageShape }, call),
 
   /** Charge a loan. */
@@ -3514,7 +3792,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<Charge>({ method: 'POST', path: at`/v1/loans/external/${externalId}/charges`, body, keyed: true }, call),
 
   /** List charges. */
-  listChargesByLoanExternalId: (externalId: string, query?: ListLoanProductsParams, call?: Call): Listed<ChargePage> =>
+  listChargesByLoanExternalId: (externalId: string, query?: ListConsentsParams, call?: Call): Listed<ChargePage> =>
     list<ChargePage>(
       { method: 'GET', path: at`/v1/loans/external/${externalId}/charges`, query, shape: chargePageShape },
       call,
@@ -3713,7 +3991,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<PaymentChannelWithSecret>({ method: 'POST', path: '/v1/payment-channels', body, keyed: true }, call),
 
   /** List payment channels. */
-  listPaymentChannels: (query?: ListLoanProductsParams, call?: Call): Listed<PaymentChannelPage> =>
+  listPaymentChannels: (query?: ListConsentsParams, call?: Call): Listed<PaymentChannelPage> =>
     list<PaymentChannelPage>(
       { method: 'GET', path: '/v1/payment-channels', query, shape: paymentChannelPageShape },
       call,
@@ -3880,7 +4158,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<WebhookEndpointWithSecret>({ method: 'POST', path: '/v1/webhook-endpoints', body, keyed: true }, call),
 
   /** List webhook endpoints. */
-  listWebhookEndpoints: (query?: ListLoanProductsParams, call?: Call): Listed<WebhookEndpointPage> =>
+  listWebhookEndpoints: (query?: ListConsentsParams, call?: Call): Listed<WebhookEndpointPage> =>
     list<WebhookEndpointPage>(
       { method: 'GET', path: '/v1/webhook-endpoints', query, shape: webhookEndpointPageShape },
       call,

@@ -3,12 +3,14 @@ import type { Chapter, StoryVariables } from '../../style.ts'
 /** The groups of operations of the partner style, in the order of the work. */
 export const TAGS = [
   { name: 'customers', description: 'Make and find customers. A customer is Active at once.' },
+  { name: 'consents', description: 'Record what customers agree to, and what they withdraw.' },
   {
     name: 'loan products',
     description:
       'What can be lent, and what it would cost. Every term of a loan but its principal comes from a product. Creating and retiring one needs the role ADMIN.',
   },
   { name: 'loans', description: 'Lend, and read what a loan has become.' },
+  { name: 'guarantors and collateral', description: 'Record who answers for a loan, and what it is secured by.' },
   {
     name: 'repayments',
     description:
@@ -136,7 +138,13 @@ export const VARIABLES: StoryVariables = {
   answered: {
     customerId: id('createCustomer'),
     newProductId: id('createLoanProduct'),
+    consentId: id('createConsent'),
+    secondConsentId: id('createConsentByExternalId'),
     loanId: id('createLoan'),
+    guarantorId: id('createGuarantor'),
+    secondGuarantorId: id('createGuarantorByLoanExternalId'),
+    collateralId: id('createCollateral'),
+    secondCollateralId: id('createCollateralByLoanExternalId'),
     repaymentId: id('postRepayment'),
     adjustedId: id('adjustTransaction'),
     chargeId: id('chargeLoan'),
@@ -154,6 +162,12 @@ export const VARIABLES: StoryVariables = {
   inPaths: {
     '/v1/customers/{id}': 'customerId',
     '/v1/customers/external/{externalId}': 'customerExternalId',
+    '/v1/customers/{id}/consents/{consentId}': 'consentId',
+    '/v1/customers/external/{externalId}/consents/{consentId}': 'secondConsentId',
+    '/v1/loans/{id}/guarantors/{guarantorId}': 'guarantorId',
+    '/v1/loans/external/{externalId}/guarantors/{guarantorId}': 'secondGuarantorId',
+    '/v1/loans/{id}/collateral/{collateralId}': 'collateralId',
+    '/v1/loans/external/{externalId}/collateral/{collateralId}': 'secondCollateralId',
     '/v1/credit-scorecard/{customer}': 'customerExternalId',
     '/v1/loan-products/{id}/retire': 'newProductId',
     '/v1/loans/{id}': 'loanId',

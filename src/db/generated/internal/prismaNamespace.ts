@@ -443,7 +443,10 @@ export const ModelName = {
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
-  Document: 'Document'
+  Document: 'Document',
+  Consent: 'Consent',
+  Guarantor: 'Guarantor',
+  Collateral: 'Collateral'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -459,7 +462,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document"
+    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document" | "consent" | "guarantor" | "collateral"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3941,6 +3944,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Consent: {
+      payload: Prisma.$ConsentPayload<ExtArgs>
+      fields: Prisma.ConsentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ConsentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ConsentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload>
+        }
+        findFirst: {
+          args: Prisma.ConsentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ConsentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload>
+        }
+        findMany: {
+          args: Prisma.ConsentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload>[]
+        }
+        create: {
+          args: Prisma.ConsentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload>
+        }
+        createMany: {
+          args: Prisma.ConsentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ConsentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload>[]
+        }
+        delete: {
+          args: Prisma.ConsentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload>
+        }
+        update: {
+          args: Prisma.ConsentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload>
+        }
+        deleteMany: {
+          args: Prisma.ConsentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ConsentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ConsentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload>[]
+        }
+        upsert: {
+          args: Prisma.ConsentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConsentPayload>
+        }
+        aggregate: {
+          args: Prisma.ConsentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateConsent>
+        }
+        groupBy: {
+          args: Prisma.ConsentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConsentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ConsentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConsentCountAggregateOutputType> | number
+        }
+      }
+    }
+    Guarantor: {
+      payload: Prisma.$GuarantorPayload<ExtArgs>
+      fields: Prisma.GuarantorFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.GuarantorFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.GuarantorFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload>
+        }
+        findFirst: {
+          args: Prisma.GuarantorFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.GuarantorFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload>
+        }
+        findMany: {
+          args: Prisma.GuarantorFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload>[]
+        }
+        create: {
+          args: Prisma.GuarantorCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload>
+        }
+        createMany: {
+          args: Prisma.GuarantorCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.GuarantorCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload>[]
+        }
+        delete: {
+          args: Prisma.GuarantorDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload>
+        }
+        update: {
+          args: Prisma.GuarantorUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload>
+        }
+        deleteMany: {
+          args: Prisma.GuarantorDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.GuarantorUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.GuarantorUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload>[]
+        }
+        upsert: {
+          args: Prisma.GuarantorUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GuarantorPayload>
+        }
+        aggregate: {
+          args: Prisma.GuarantorAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateGuarantor>
+        }
+        groupBy: {
+          args: Prisma.GuarantorGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.GuarantorGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.GuarantorCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.GuarantorCountAggregateOutputType> | number
+        }
+      }
+    }
+    Collateral: {
+      payload: Prisma.$CollateralPayload<ExtArgs>
+      fields: Prisma.CollateralFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CollateralFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CollateralFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload>
+        }
+        findFirst: {
+          args: Prisma.CollateralFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CollateralFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload>
+        }
+        findMany: {
+          args: Prisma.CollateralFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload>[]
+        }
+        create: {
+          args: Prisma.CollateralCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload>
+        }
+        createMany: {
+          args: Prisma.CollateralCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CollateralCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload>[]
+        }
+        delete: {
+          args: Prisma.CollateralDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload>
+        }
+        update: {
+          args: Prisma.CollateralUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload>
+        }
+        deleteMany: {
+          args: Prisma.CollateralDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CollateralUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CollateralUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload>[]
+        }
+        upsert: {
+          args: Prisma.CollateralUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollateralPayload>
+        }
+        aggregate: {
+          args: Prisma.CollateralAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCollateral>
+        }
+        groupBy: {
+          args: Prisma.CollateralGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CollateralGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CollateralCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CollateralCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -4773,6 +4998,60 @@ export const DocumentScalarFieldEnum = {
 export type DocumentScalarFieldEnum = (typeof DocumentScalarFieldEnum)[keyof typeof DocumentScalarFieldEnum]
 
 
+export const ConsentScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  customerId: 'customerId',
+  purpose: 'purpose',
+  channel: 'channel',
+  givenAt: 'givenAt',
+  withdrawnAt: 'withdrawnAt',
+  withdrawnBy: 'withdrawnBy',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ConsentScalarFieldEnum = (typeof ConsentScalarFieldEnum)[keyof typeof ConsentScalarFieldEnum]
+
+
+export const GuarantorScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  personKey: 'personKey',
+  identity: 'identity',
+  relationship: 'relationship',
+  amount: 'amount',
+  fromDate: 'fromDate',
+  untilDate: 'untilDate',
+  releasedOn: 'releasedOn',
+  releaseReason: 'releaseReason',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type GuarantorScalarFieldEnum = (typeof GuarantorScalarFieldEnum)[keyof typeof GuarantorScalarFieldEnum]
+
+
+export const CollateralScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  kind: 'kind',
+  details: 'details',
+  value: 'value',
+  valuedOn: 'valuedOn',
+  releasedOn: 'releasedOn',
+  releaseReason: 'releaseReason',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CollateralScalarFieldEnum = (typeof CollateralScalarFieldEnum)[keyof typeof CollateralScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -5129,6 +5408,9 @@ export type GlobalOmitConfig = {
   portfolioHead?: Prisma.PortfolioHeadOmit
   loanBucket?: Prisma.LoanBucketOmit
   document?: Prisma.DocumentOmit
+  consent?: Prisma.ConsentOmit
+  guarantor?: Prisma.GuarantorOmit
+  collateral?: Prisma.CollateralOmit
 }
 
 /* Types for Logging */

@@ -97,7 +97,10 @@ export const ModelName = {
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
-  Document: 'Document'
+  Document: 'Document',
+  Consent: 'Consent',
+  Guarantor: 'Guarantor',
+  Collateral: 'Collateral'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -907,6 +910,60 @@ export const DocumentScalarFieldEnum = {
 } as const
 
 export type DocumentScalarFieldEnum = (typeof DocumentScalarFieldEnum)[keyof typeof DocumentScalarFieldEnum]
+
+
+export const ConsentScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  customerId: 'customerId',
+  purpose: 'purpose',
+  channel: 'channel',
+  givenAt: 'givenAt',
+  withdrawnAt: 'withdrawnAt',
+  withdrawnBy: 'withdrawnBy',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ConsentScalarFieldEnum = (typeof ConsentScalarFieldEnum)[keyof typeof ConsentScalarFieldEnum]
+
+
+export const GuarantorScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  personKey: 'personKey',
+  identity: 'identity',
+  relationship: 'relationship',
+  amount: 'amount',
+  fromDate: 'fromDate',
+  untilDate: 'untilDate',
+  releasedOn: 'releasedOn',
+  releaseReason: 'releaseReason',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type GuarantorScalarFieldEnum = (typeof GuarantorScalarFieldEnum)[keyof typeof GuarantorScalarFieldEnum]
+
+
+export const CollateralScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  kind: 'kind',
+  details: 'details',
+  value: 'value',
+  valuedOn: 'valuedOn',
+  releasedOn: 'releasedOn',
+  releaseReason: 'releaseReason',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CollateralScalarFieldEnum = (typeof CollateralScalarFieldEnum)[keyof typeof CollateralScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -378,6 +378,9 @@ export type CustomerWhereInput = {
   standing?: Prisma.XOR<Prisma.CreditStandingNullableScalarRelationFilter, Prisma.CreditStandingWhereInput> | null
   statements?: Prisma.CreditStatementListRelationFilter
   dataRequests?: Prisma.DataRequestListRelationFilter
+  consents?: Prisma.ConsentListRelationFilter
+  guaranteed?: Prisma.GuarantorListRelationFilter
+  collateral?: Prisma.CollateralListRelationFilter
 }
 
 export type CustomerOrderByWithRelationInput = {
@@ -410,6 +413,9 @@ export type CustomerOrderByWithRelationInput = {
   standing?: Prisma.CreditStandingOrderByWithRelationInput
   statements?: Prisma.CreditStatementOrderByRelationAggregateInput
   dataRequests?: Prisma.DataRequestOrderByRelationAggregateInput
+  consents?: Prisma.ConsentOrderByRelationAggregateInput
+  guaranteed?: Prisma.GuarantorOrderByRelationAggregateInput
+  collateral?: Prisma.CollateralOrderByRelationAggregateInput
 }
 
 export type CustomerWhereUniqueInput = Prisma.AtLeast<{
@@ -447,6 +453,9 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   standing?: Prisma.XOR<Prisma.CreditStandingNullableScalarRelationFilter, Prisma.CreditStandingWhereInput> | null
   statements?: Prisma.CreditStatementListRelationFilter
   dataRequests?: Prisma.DataRequestListRelationFilter
+  consents?: Prisma.ConsentListRelationFilter
+  guaranteed?: Prisma.GuarantorListRelationFilter
+  collateral?: Prisma.CollateralListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
 
 export type CustomerOrderByWithAggregationInput = {
@@ -538,6 +547,9 @@ export type CustomerCreateInput = {
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateInput = {
@@ -569,6 +581,9 @@ export type CustomerUncheckedCreateInput = {
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUpdateInput = {
@@ -600,6 +615,9 @@ export type CustomerUpdateInput = {
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateInput = {
@@ -631,6 +649,9 @@ export type CustomerUncheckedUpdateInput = {
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyInput = {
@@ -835,6 +856,11 @@ export type CustomerScalarRelationFilter = {
   isNot?: Prisma.CustomerWhereInput
 }
 
+export type CustomerNullableScalarRelationFilter = {
+  is?: Prisma.CustomerWhereInput | null
+  isNot?: Prisma.CustomerWhereInput | null
+}
+
 export type CustomerCreateNestedManyWithoutOrganizationInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutOrganizationInput, Prisma.CustomerUncheckedCreateWithoutOrganizationInput> | Prisma.CustomerCreateWithoutOrganizationInput[] | Prisma.CustomerUncheckedCreateWithoutOrganizationInput[]
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutOrganizationInput | Prisma.CustomerCreateOrConnectWithoutOrganizationInput[]
@@ -956,6 +982,50 @@ export type CustomerUpdateOneRequiredWithoutStatementsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutStatementsInput, Prisma.CustomerUpdateWithoutStatementsInput>, Prisma.CustomerUncheckedUpdateWithoutStatementsInput>
 }
 
+export type CustomerCreateNestedOneWithoutConsentsInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutConsentsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutConsentsNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutConsentsInput
+  upsert?: Prisma.CustomerUpsertWithoutConsentsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutConsentsInput, Prisma.CustomerUpdateWithoutConsentsInput>, Prisma.CustomerUncheckedUpdateWithoutConsentsInput>
+}
+
+export type CustomerCreateNestedOneWithoutGuaranteedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutGuaranteedInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneWithoutGuaranteedNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutGuaranteedInput
+  upsert?: Prisma.CustomerUpsertWithoutGuaranteedInput
+  disconnect?: Prisma.CustomerWhereInput | boolean
+  delete?: Prisma.CustomerWhereInput | boolean
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutGuaranteedInput, Prisma.CustomerUpdateWithoutGuaranteedInput>, Prisma.CustomerUncheckedUpdateWithoutGuaranteedInput>
+}
+
+export type CustomerCreateNestedOneWithoutCollateralInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutCollateralInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutCollateralNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutCollateralInput
+  upsert?: Prisma.CustomerUpsertWithoutCollateralInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutCollateralInput, Prisma.CustomerUpdateWithoutCollateralInput>, Prisma.CustomerUncheckedUpdateWithoutCollateralInput>
+}
+
 export type CustomerCreateWithoutOrganizationInput = {
   id?: bigint | number
   arrival?: bigint | number
@@ -984,6 +1054,9 @@ export type CustomerCreateWithoutOrganizationInput = {
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutOrganizationInput = {
@@ -1014,6 +1087,9 @@ export type CustomerUncheckedCreateWithoutOrganizationInput = {
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutOrganizationInput = {
@@ -1099,6 +1175,9 @@ export type CustomerCreateWithoutDataRequestsInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutDataRequestsInput = {
@@ -1129,6 +1208,9 @@ export type CustomerUncheckedCreateWithoutDataRequestsInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutDataRequestsInput = {
@@ -1175,6 +1257,9 @@ export type CustomerUpdateWithoutDataRequestsInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutDataRequestsInput = {
@@ -1205,6 +1290,9 @@ export type CustomerUncheckedUpdateWithoutDataRequestsInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutLoansInput = {
@@ -1235,6 +1323,9 @@ export type CustomerCreateWithoutLoansInput = {
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutLoansInput = {
@@ -1265,6 +1356,9 @@ export type CustomerUncheckedCreateWithoutLoansInput = {
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutLoansInput = {
@@ -1311,6 +1405,9 @@ export type CustomerUpdateWithoutLoansInput = {
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutLoansInput = {
@@ -1341,6 +1438,9 @@ export type CustomerUncheckedUpdateWithoutLoansInput = {
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutDecisionsInput = {
@@ -1371,6 +1471,9 @@ export type CustomerCreateWithoutDecisionsInput = {
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutDecisionsInput = {
@@ -1401,6 +1504,9 @@ export type CustomerUncheckedCreateWithoutDecisionsInput = {
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutDecisionsInput = {
@@ -1447,6 +1553,9 @@ export type CustomerUpdateWithoutDecisionsInput = {
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutDecisionsInput = {
@@ -1477,6 +1586,9 @@ export type CustomerUncheckedUpdateWithoutDecisionsInput = {
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutStandingInput = {
@@ -1507,6 +1619,9 @@ export type CustomerCreateWithoutStandingInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutStandingInput = {
@@ -1537,6 +1652,9 @@ export type CustomerUncheckedCreateWithoutStandingInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutStandingInput = {
@@ -1583,6 +1701,9 @@ export type CustomerUpdateWithoutStandingInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutStandingInput = {
@@ -1613,6 +1734,9 @@ export type CustomerUncheckedUpdateWithoutStandingInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutStatementsInput = {
@@ -1643,6 +1767,9 @@ export type CustomerCreateWithoutStatementsInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutStatementsInput = {
@@ -1673,6 +1800,9 @@ export type CustomerUncheckedCreateWithoutStatementsInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutStatementsInput = {
@@ -1719,6 +1849,9 @@ export type CustomerUpdateWithoutStatementsInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutStatementsInput = {
@@ -1749,6 +1882,453 @@ export type CustomerUncheckedUpdateWithoutStatementsInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutConsentsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutConsentsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutConsentsInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+}
+
+export type CustomerUpsertWithoutConsentsInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutConsentsInput, Prisma.CustomerUncheckedUpdateWithoutConsentsInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutConsentsInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutConsentsInput, Prisma.CustomerUncheckedUpdateWithoutConsentsInput>
+}
+
+export type CustomerUpdateWithoutConsentsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutConsentsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutGuaranteedInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutGuaranteedInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutGuaranteedInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
+}
+
+export type CustomerUpsertWithoutGuaranteedInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutGuaranteedInput, Prisma.CustomerUncheckedUpdateWithoutGuaranteedInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutGuaranteedInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutGuaranteedInput, Prisma.CustomerUncheckedUpdateWithoutGuaranteedInput>
+}
+
+export type CustomerUpdateWithoutGuaranteedInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutGuaranteedInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutCollateralInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutCollateralInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutCollateralInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+}
+
+export type CustomerUpsertWithoutCollateralInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutCollateralInput, Prisma.CustomerUncheckedUpdateWithoutCollateralInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutCollateralInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutCollateralInput, Prisma.CustomerUncheckedUpdateWithoutCollateralInput>
+}
+
+export type CustomerUpdateWithoutCollateralInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutCollateralInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyOrganizationInput = {
@@ -1804,6 +2384,9 @@ export type CustomerUpdateWithoutOrganizationInput = {
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutOrganizationInput = {
@@ -1834,6 +2417,9 @@ export type CustomerUncheckedUpdateWithoutOrganizationInput = {
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateManyWithoutOrganizationInput = {
@@ -1871,6 +2457,9 @@ export type CustomerCountOutputType = {
   decisions: number
   statements: number
   dataRequests: number
+  consents: number
+  guaranteed: number
+  collateral: number
 }
 
 export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1878,6 +2467,9 @@ export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensio
   decisions?: boolean | CustomerCountOutputTypeCountDecisionsArgs
   statements?: boolean | CustomerCountOutputTypeCountStatementsArgs
   dataRequests?: boolean | CustomerCountOutputTypeCountDataRequestsArgs
+  consents?: boolean | CustomerCountOutputTypeCountConsentsArgs
+  guaranteed?: boolean | CustomerCountOutputTypeCountGuaranteedArgs
+  collateral?: boolean | CustomerCountOutputTypeCountCollateralArgs
 }
 
 /**
@@ -1918,6 +2510,27 @@ export type CustomerCountOutputTypeCountDataRequestsArgs<ExtArgs extends runtime
   where?: Prisma.DataRequestWhereInput
 }
 
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ConsentWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountGuaranteedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.GuarantorWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountCollateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CollateralWhereInput
+}
+
 
 export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   organizationId?: boolean
@@ -1949,6 +2562,9 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   standing?: boolean | Prisma.Customer$standingArgs<ExtArgs>
   statements?: boolean | Prisma.Customer$statementsArgs<ExtArgs>
   dataRequests?: boolean | Prisma.Customer$dataRequestsArgs<ExtArgs>
+  consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
+  guaranteed?: boolean | Prisma.Customer$guaranteedArgs<ExtArgs>
+  collateral?: boolean | Prisma.Customer$collateralArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
 
@@ -2040,6 +2656,9 @@ export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   standing?: boolean | Prisma.Customer$standingArgs<ExtArgs>
   statements?: boolean | Prisma.Customer$statementsArgs<ExtArgs>
   dataRequests?: boolean | Prisma.Customer$dataRequestsArgs<ExtArgs>
+  consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
+  guaranteed?: boolean | Prisma.Customer$guaranteedArgs<ExtArgs>
+  collateral?: boolean | Prisma.Customer$collateralArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CustomerIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2058,6 +2677,9 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     standing: Prisma.$CreditStandingPayload<ExtArgs> | null
     statements: Prisma.$CreditStatementPayload<ExtArgs>[]
     dataRequests: Prisma.$DataRequestPayload<ExtArgs>[]
+    consents: Prisma.$ConsentPayload<ExtArgs>[]
+    guaranteed: Prisma.$GuarantorPayload<ExtArgs>[]
+    collateral: Prisma.$CollateralPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     organizationId: number
@@ -2483,6 +3105,9 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   standing<T extends Prisma.Customer$standingArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$standingArgs<ExtArgs>>): Prisma.Prisma__CreditStandingClient<runtime.Types.Result.GetResult<Prisma.$CreditStandingPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   statements<T extends Prisma.Customer$statementsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$statementsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CreditStatementPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   dataRequests<T extends Prisma.Customer$dataRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$dataRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DataRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  consents<T extends Prisma.Customer$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  guaranteed<T extends Prisma.Customer$guaranteedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$guaranteedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GuarantorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  collateral<T extends Prisma.Customer$collateralArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$collateralArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CollateralPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3048,6 +3673,78 @@ export type Customer$dataRequestsArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.DataRequestScalarFieldEnum | Prisma.DataRequestScalarFieldEnum[]
+}
+
+/**
+ * Customer.consents
+ */
+export type Customer$consentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Consent
+   */
+  select?: Prisma.ConsentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Consent
+   */
+  omit?: Prisma.ConsentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ConsentInclude<ExtArgs> | null
+  where?: Prisma.ConsentWhereInput
+  orderBy?: Prisma.ConsentOrderByWithRelationInput | Prisma.ConsentOrderByWithRelationInput[]
+  cursor?: Prisma.ConsentWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ConsentScalarFieldEnum | Prisma.ConsentScalarFieldEnum[]
+}
+
+/**
+ * Customer.guaranteed
+ */
+export type Customer$guaranteedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Guarantor
+   */
+  select?: Prisma.GuarantorSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Guarantor
+   */
+  omit?: Prisma.GuarantorOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.GuarantorInclude<ExtArgs> | null
+  where?: Prisma.GuarantorWhereInput
+  orderBy?: Prisma.GuarantorOrderByWithRelationInput | Prisma.GuarantorOrderByWithRelationInput[]
+  cursor?: Prisma.GuarantorWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.GuarantorScalarFieldEnum | Prisma.GuarantorScalarFieldEnum[]
+}
+
+/**
+ * Customer.collateral
+ */
+export type Customer$collateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Collateral
+   */
+  select?: Prisma.CollateralSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Collateral
+   */
+  omit?: Prisma.CollateralOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CollateralInclude<ExtArgs> | null
+  where?: Prisma.CollateralWhereInput
+  orderBy?: Prisma.CollateralOrderByWithRelationInput | Prisma.CollateralOrderByWithRelationInput[]
+  cursor?: Prisma.CollateralWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CollateralScalarFieldEnum | Prisma.CollateralScalarFieldEnum[]
 }
 
 /**

@@ -576,6 +576,8 @@ export type LoanWhereInput = {
   product?: Prisma.XOR<Prisma.LoanProductNullableScalarRelationFilter, Prisma.LoanProductWhereInput> | null
   periods?: Prisma.LoanPeriodListRelationFilter
   entries?: Prisma.LoanEntryListRelationFilter
+  guarantors?: Prisma.GuarantorListRelationFilter
+  collateral?: Prisma.CollateralListRelationFilter
 }
 
 export type LoanOrderByWithRelationInput = {
@@ -623,6 +625,8 @@ export type LoanOrderByWithRelationInput = {
   product?: Prisma.LoanProductOrderByWithRelationInput
   periods?: Prisma.LoanPeriodOrderByRelationAggregateInput
   entries?: Prisma.LoanEntryOrderByRelationAggregateInput
+  guarantors?: Prisma.GuarantorOrderByRelationAggregateInput
+  collateral?: Prisma.CollateralOrderByRelationAggregateInput
 }
 
 export type LoanWhereUniqueInput = Prisma.AtLeast<{
@@ -675,6 +679,8 @@ export type LoanWhereUniqueInput = Prisma.AtLeast<{
   product?: Prisma.XOR<Prisma.LoanProductNullableScalarRelationFilter, Prisma.LoanProductWhereInput> | null
   periods?: Prisma.LoanPeriodListRelationFilter
   entries?: Prisma.LoanEntryListRelationFilter
+  guarantors?: Prisma.GuarantorListRelationFilter
+  collateral?: Prisma.CollateralListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
 
 export type LoanOrderByWithAggregationInput = {
@@ -813,6 +819,8 @@ export type LoanCreateInput = {
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateInput = {
@@ -858,6 +866,8 @@ export type LoanUncheckedCreateInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUpdateInput = {
@@ -902,6 +912,8 @@ export type LoanUpdateInput = {
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateInput = {
@@ -947,6 +959,8 @@ export type LoanUncheckedUpdateInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateManyInput = {
@@ -1387,6 +1401,34 @@ export type LoanUpdateOneRequiredWithoutEntriesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutEntriesInput, Prisma.LoanUpdateWithoutEntriesInput>, Prisma.LoanUncheckedUpdateWithoutEntriesInput>
 }
 
+export type LoanCreateNestedOneWithoutGuarantorsInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutGuarantorsInput, Prisma.LoanUncheckedCreateWithoutGuarantorsInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutGuarantorsInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutGuarantorsNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutGuarantorsInput, Prisma.LoanUncheckedCreateWithoutGuarantorsInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutGuarantorsInput
+  upsert?: Prisma.LoanUpsertWithoutGuarantorsInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutGuarantorsInput, Prisma.LoanUpdateWithoutGuarantorsInput>, Prisma.LoanUncheckedUpdateWithoutGuarantorsInput>
+}
+
+export type LoanCreateNestedOneWithoutCollateralInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutCollateralInput, Prisma.LoanUncheckedCreateWithoutCollateralInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutCollateralInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutCollateralNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutCollateralInput, Prisma.LoanUncheckedCreateWithoutCollateralInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutCollateralInput
+  upsert?: Prisma.LoanUpsertWithoutCollateralInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutCollateralInput, Prisma.LoanUpdateWithoutCollateralInput>, Prisma.LoanUncheckedUpdateWithoutCollateralInput>
+}
+
 export type LoanCreateWithoutProductInput = {
   id?: bigint | number
   arrival?: bigint | number
@@ -1428,6 +1470,8 @@ export type LoanCreateWithoutProductInput = {
   customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutProductInput = {
@@ -1471,6 +1515,8 @@ export type LoanUncheckedCreateWithoutProductInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutProductInput = {
@@ -1586,6 +1632,8 @@ export type LoanCreateWithoutCustomerInput = {
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutCustomerInput = {
@@ -1629,6 +1677,8 @@ export type LoanUncheckedCreateWithoutCustomerInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutCustomerInput = {
@@ -1698,6 +1748,8 @@ export type LoanCreateWithoutPeriodsInput = {
   customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutPeriodsInput = {
@@ -1742,6 +1794,8 @@ export type LoanUncheckedCreateWithoutPeriodsInput = {
   accountNo: bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutPeriodsInput = {
@@ -1801,6 +1855,8 @@ export type LoanUpdateWithoutPeriodsInput = {
   customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutPeriodsInput = {
@@ -1845,6 +1901,8 @@ export type LoanUncheckedUpdateWithoutPeriodsInput = {
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateWithoutEntriesInput = {
@@ -1888,6 +1946,8 @@ export type LoanCreateWithoutEntriesInput = {
   customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutEntriesInput = {
@@ -1932,6 +1992,8 @@ export type LoanUncheckedCreateWithoutEntriesInput = {
   accountNo: bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutEntriesInput = {
@@ -1991,6 +2053,8 @@ export type LoanUpdateWithoutEntriesInput = {
   customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutEntriesInput = {
@@ -2035,6 +2099,404 @@ export type LoanUncheckedUpdateWithoutEntriesInput = {
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutGuarantorsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutGuarantorsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutGuarantorsInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutGuarantorsInput, Prisma.LoanUncheckedCreateWithoutGuarantorsInput>
+}
+
+export type LoanUpsertWithoutGuarantorsInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutGuarantorsInput, Prisma.LoanUncheckedUpdateWithoutGuarantorsInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutGuarantorsInput, Prisma.LoanUncheckedCreateWithoutGuarantorsInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutGuarantorsInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutGuarantorsInput, Prisma.LoanUncheckedUpdateWithoutGuarantorsInput>
+}
+
+export type LoanUpdateWithoutGuarantorsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutGuarantorsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutCollateralInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutCollateralInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutCollateralInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutCollateralInput, Prisma.LoanUncheckedCreateWithoutCollateralInput>
+}
+
+export type LoanUpsertWithoutCollateralInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutCollateralInput, Prisma.LoanUncheckedUpdateWithoutCollateralInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutCollateralInput, Prisma.LoanUncheckedCreateWithoutCollateralInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutCollateralInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutCollateralInput, Prisma.LoanUncheckedUpdateWithoutCollateralInput>
+}
+
+export type LoanUpdateWithoutCollateralInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutCollateralInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateManyProductInput = {
@@ -2119,6 +2581,8 @@ export type LoanUpdateWithoutProductInput = {
   customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutProductInput = {
@@ -2162,6 +2626,8 @@ export type LoanUncheckedUpdateWithoutProductInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateManyWithoutProductInput = {
@@ -2287,6 +2753,8 @@ export type LoanUpdateWithoutCustomerInput = {
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutCustomerInput = {
@@ -2330,6 +2798,8 @@ export type LoanUncheckedUpdateWithoutCustomerInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateManyWithoutCustomerInput = {
@@ -2381,11 +2851,15 @@ export type LoanUncheckedUpdateManyWithoutCustomerInput = {
 export type LoanCountOutputType = {
   periods: number
   entries: number
+  guarantors: number
+  collateral: number
 }
 
 export type LoanCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   periods?: boolean | LoanCountOutputTypeCountPeriodsArgs
   entries?: boolean | LoanCountOutputTypeCountEntriesArgs
+  guarantors?: boolean | LoanCountOutputTypeCountGuarantorsArgs
+  collateral?: boolean | LoanCountOutputTypeCountCollateralArgs
 }
 
 /**
@@ -2410,6 +2884,20 @@ export type LoanCountOutputTypeCountPeriodsArgs<ExtArgs extends runtime.Types.Ex
  */
 export type LoanCountOutputTypeCountEntriesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LoanEntryWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountGuarantorsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.GuarantorWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountCollateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CollateralWhereInput
 }
 
 
@@ -2458,6 +2946,8 @@ export type LoanSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   product?: boolean | Prisma.Loan$productArgs<ExtArgs>
   periods?: boolean | Prisma.Loan$periodsArgs<ExtArgs>
   entries?: boolean | Prisma.Loan$entriesArgs<ExtArgs>
+  guarantors?: boolean | Prisma.Loan$guarantorsArgs<ExtArgs>
+  collateral?: boolean | Prisma.Loan$collateralArgs<ExtArgs>
   _count?: boolean | Prisma.LoanCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loan"]>
 
@@ -2600,6 +3090,8 @@ export type LoanInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   product?: boolean | Prisma.Loan$productArgs<ExtArgs>
   periods?: boolean | Prisma.Loan$periodsArgs<ExtArgs>
   entries?: boolean | Prisma.Loan$entriesArgs<ExtArgs>
+  guarantors?: boolean | Prisma.Loan$guarantorsArgs<ExtArgs>
+  collateral?: boolean | Prisma.Loan$collateralArgs<ExtArgs>
   _count?: boolean | Prisma.LoanCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type LoanIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2618,6 +3110,8 @@ export type $LoanPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     product: Prisma.$LoanProductPayload<ExtArgs> | null
     periods: Prisma.$LoanPeriodPayload<ExtArgs>[]
     entries: Prisma.$LoanEntryPayload<ExtArgs>[]
+    guarantors: Prisma.$GuarantorPayload<ExtArgs>[]
+    collateral: Prisma.$CollateralPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     organizationId: number
@@ -3058,6 +3552,8 @@ export interface Prisma__LoanClient<T, Null = never, ExtArgs extends runtime.Typ
   product<T extends Prisma.Loan$productArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$productArgs<ExtArgs>>): Prisma.Prisma__LoanProductClient<runtime.Types.Result.GetResult<Prisma.$LoanProductPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   periods<T extends Prisma.Loan$periodsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$periodsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanPeriodPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   entries<T extends Prisma.Loan$entriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$entriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  guarantors<T extends Prisma.Loan$guarantorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$guarantorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GuarantorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  collateral<T extends Prisma.Loan$collateralArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$collateralArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CollateralPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3592,6 +4088,54 @@ export type Loan$entriesArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.LoanEntryScalarFieldEnum | Prisma.LoanEntryScalarFieldEnum[]
+}
+
+/**
+ * Loan.guarantors
+ */
+export type Loan$guarantorsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Guarantor
+   */
+  select?: Prisma.GuarantorSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Guarantor
+   */
+  omit?: Prisma.GuarantorOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.GuarantorInclude<ExtArgs> | null
+  where?: Prisma.GuarantorWhereInput
+  orderBy?: Prisma.GuarantorOrderByWithRelationInput | Prisma.GuarantorOrderByWithRelationInput[]
+  cursor?: Prisma.GuarantorWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.GuarantorScalarFieldEnum | Prisma.GuarantorScalarFieldEnum[]
+}
+
+/**
+ * Loan.collateral
+ */
+export type Loan$collateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Collateral
+   */
+  select?: Prisma.CollateralSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Collateral
+   */
+  omit?: Prisma.CollateralOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CollateralInclude<ExtArgs> | null
+  where?: Prisma.CollateralWhereInput
+  orderBy?: Prisma.CollateralOrderByWithRelationInput | Prisma.CollateralOrderByWithRelationInput[]
+  cursor?: Prisma.CollateralWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CollateralScalarFieldEnum | Prisma.CollateralScalarFieldEnum[]
 }
 
 /**

@@ -288,6 +288,6 @@ describe('the retention', () => {
     await drain(retentionJob(service.deps))
     const [proposal, ...others] = await of()
     expect([proposal?.proposed, proposal?.askedBy, proposal?.state, others]).toEqual([true, null, 'waiting', []])
-    expect((await confirm(proposal?.id, maker)).body.state).toBe('done')
+    expect((await confirm(String(proposal?.id), maker)).body.state).toBe('done')
   })
 })

@@ -1097,8 +1097,9 @@ CREATE TABLE guarantor (
   loan_id bigint NOT NULL,
   customer_id bigint,
   -- Of a person who is no customer: the key of the person, encrypted by KEY_ENCRYPTION_SECRET, and the identity, encrypted by the key.
+  -- The key is destroyed with the borrower: the identity is unreadable then.
   person_key text,
-  identity text CHECK (identity IS NULL OR person_key IS NOT NULL),
+  identity text,
   relationship text NOT NULL,
   -- What is guaranteed, in minor units; null: all of the loan.
   amount bigint CHECK (amount > 0),

@@ -42,6 +42,9 @@ const readFacts = statement<Named & { externalId: string | null }>(
     coalesce(array_agg(l.id ORDER BY l.id) FILTER (WHERE l.status IN ('Active', 'Overpaid')), '{}') AS "openLoans",
     coalesce(bool_or(EXISTS (SELECT FROM pending_action w WHERE w.organization_id = l.organization_id AND w.loan_id = l.id
       AND w.state = 'pending')), false) AS "hasPendingAction",
+    EXISTS (SELECT FROM guarantor g JOIN loan t ON t.organization_id = g.organization_id AND t.id = g.loan_id
+      AND t.status IN ('Active', 'Overpaid') WHERE g.organization_id = ${p('organizationId')} AND g.customer_id = ${p('id')}
+      AND g.released_on IS NULL) AS "answersForLoan",
     EXISTS (SELECT FROM payment m WHERE m.organization_id = ${p('organizationId')} AND m.reference = ${p('externalId')}
       AND m.status IN ('received', 'partly_allocated', 'unmatched')) AS "hasMoneyInSuspense"
   FROM loan l WHERE l.organization_id = ${p('organizationId')} AND l.customer_id = ${p('id')}`,
@@ -84,6 +87,8 @@ const findPayments = statement<Named & { externalId: string | null }>(
 
 /** What is kept beside the books, and has the words of the person: each statement takes the organization, the customer and payments. */
 const BESIDE = [
+  `UPDATE guarantor g SET person_key = NULL FROM loan l WHERE g.organization_id = $1 AND l.organization_id = g.organization_id
+     AND l.id = g.loan_id AND l.customer_id = $2 AND g.person_key IS NOT NULL AND $3::bigint[] IS NOT NULL`,
   `UPDATE payment_inbox SET message = '' WHERE organization_id = $1 AND payment_id = ANY ($3::bigint[]) AND $2::bigint IS NOT NULL`,
   `UPDATE reconciliation_line SET reference = NULL WHERE organization_id = $1 AND payment_id = ANY ($3::bigint[])
      AND reference IS NOT NULL AND $2::bigint IS NOT NULL`,

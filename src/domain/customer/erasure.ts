@@ -26,24 +26,27 @@ export interface ErasureFacts {
   readonly lastToldOn: LocalDate
   /** Whether an action on one of the loans waits for a second ADMIN. */
   readonly hasPendingAction: boolean
+  /** Whether the customer answers for the open loan of somebody else. */
+  readonly answersForLoan: boolean
   /** Whether money in suspense came with the externalId of the customer as its reference. */
   readonly hasMoneyInSuspense: boolean
 }
 
 /** What keeps a person from being erased. */
 export type Obstacle =
-  | { readonly because: 'erased' | 'pending_action' | 'money_in_suspense' }
+  | { readonly because: 'erased' | 'pending_action' | 'money_in_suspense' | 'guarantee' }
   | { readonly because: 'open_loan'; readonly loanIds: readonly bigint[] }
   | { readonly because: 'retention'; readonly until: LocalDate }
 
 /** Returns what keeps a person from being erased; nothing where the person may be. */
 export function obstaclesOf(facts: ErasureFacts, retention: Retention, today: LocalDate): Obstacle[] {
   if (facts.isErased) return [{ because: 'erased' }]
-  const { openLoans, hasPendingAction, hasMoneyInSuspense } = facts
+  const { openLoans, hasPendingAction, hasMoneyInSuspense, answersForLoan } = facts
   const until = keptUntil(facts, retention)
   return [
     ...(openLoans.length > 0 ? [{ because: 'open_loan', loanIds: openLoans } as const] : []),
     ...(openLoans.length === 0 && until > today ? [{ because: 'retention', until } as const] : []),
+    ...(answersForLoan ? [{ because: 'guarantee' } as const] : []),
     ...(hasPendingAction ? [{ because: 'pending_action' } as const] : []),
     ...(hasMoneyInSuspense ? [{ because: 'money_in_suspense' } as const] : []),
   ]
@@ -65,6 +68,8 @@ export function obstacleText(obstacle: Obstacle): string {
       return `${obstacle.loanIds.length === 1 ? 'a loan is' : 'loans are'} open: ${obstacle.loanIds.join(', ')}`
     case 'retention':
       return `what is known has to be kept until ${obstacle.until}`
+    case 'guarantee':
+      return 'the person answers for the open loan of somebody else'
     case 'pending_action':
       return 'an action on a loan waits for a second ADMIN'
     case 'money_in_suspense':

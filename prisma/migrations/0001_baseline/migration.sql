@@ -54,6 +54,13 @@ CREATE TABLE account (
   PRIMARY KEY (organization_id, id)
 );
 
+-- The secret from which all keys derive, encrypted by KEY_ENCRYPTION_SECRET; no row while that is the secret itself.
+CREATE TABLE root_secret (
+  id integer PRIMARY KEY CHECK (id = 1),
+  encrypted text NOT NULL,
+  rotated_at timestamptz NOT NULL
+);
+
 CREATE TABLE signing_key (
   kid               text PRIMARY KEY,
   public_pem        text NOT NULL,

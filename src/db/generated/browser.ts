@@ -53,6 +53,11 @@ export type PageSession = Prisma.PageSessionModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model RootSecret
+ * 
+ */
+export type RootSecret = Prisma.RootSecretModel
+/**
  * Model SigningKey
  * 
  */

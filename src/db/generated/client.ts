@@ -77,6 +77,11 @@ export type PageSession = Prisma.PageSessionModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model RootSecret
+ * 
+ */
+export type RootSecret = Prisma.RootSecretModel
+/**
  * Model SigningKey
  * 
  */

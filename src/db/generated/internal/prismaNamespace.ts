@@ -404,6 +404,7 @@ export const ModelName = {
   Account: 'Account',
   PageSession: 'PageSession',
   ApiKey: 'ApiKey',
+  RootSecret: 'RootSecret',
   SigningKey: 'SigningKey',
   LoanProduct: 'LoanProduct',
   Customer: 'Customer',
@@ -462,7 +463,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document" | "consent" | "guarantor" | "collateral"
+    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "rootSecret" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document" | "consent" | "guarantor" | "collateral"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -981,6 +982,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ApiKeyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ApiKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    RootSecret: {
+      payload: Prisma.$RootSecretPayload<ExtArgs>
+      fields: Prisma.RootSecretFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RootSecretFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RootSecretFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload>
+        }
+        findFirst: {
+          args: Prisma.RootSecretFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RootSecretFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload>
+        }
+        findMany: {
+          args: Prisma.RootSecretFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload>[]
+        }
+        create: {
+          args: Prisma.RootSecretCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload>
+        }
+        createMany: {
+          args: Prisma.RootSecretCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RootSecretCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload>[]
+        }
+        delete: {
+          args: Prisma.RootSecretDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload>
+        }
+        update: {
+          args: Prisma.RootSecretUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload>
+        }
+        deleteMany: {
+          args: Prisma.RootSecretDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RootSecretUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RootSecretUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload>[]
+        }
+        upsert: {
+          args: Prisma.RootSecretUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RootSecretPayload>
+        }
+        aggregate: {
+          args: Prisma.RootSecretAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRootSecret>
+        }
+        groupBy: {
+          args: Prisma.RootSecretGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RootSecretGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RootSecretCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RootSecretCountAggregateOutputType> | number
         }
       }
     }
@@ -4307,6 +4382,15 @@ export const ApiKeyScalarFieldEnum = {
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
 
 
+export const RootSecretScalarFieldEnum = {
+  id: 'id',
+  encrypted: 'encrypted',
+  rotatedAt: 'rotatedAt'
+} as const
+
+export type RootSecretScalarFieldEnum = (typeof RootSecretScalarFieldEnum)[keyof typeof RootSecretScalarFieldEnum]
+
+
 export const SigningKeyScalarFieldEnum = {
   kid: 'kid',
   publicPem: 'publicPem',
@@ -5368,6 +5452,7 @@ export type GlobalOmitConfig = {
   account?: Prisma.AccountOmit
   pageSession?: Prisma.PageSessionOmit
   apiKey?: Prisma.ApiKeyOmit
+  rootSecret?: Prisma.RootSecretOmit
   signingKey?: Prisma.SigningKeyOmit
   loanProduct?: Prisma.LoanProductOmit
   customer?: Prisma.CustomerOmit

@@ -58,6 +58,7 @@ export const ModelName = {
   Account: 'Account',
   PageSession: 'PageSession',
   ApiKey: 'ApiKey',
+  RootSecret: 'RootSecret',
   SigningKey: 'SigningKey',
   LoanProduct: 'LoanProduct',
   Customer: 'Customer',
@@ -219,6 +220,15 @@ export const ApiKeyScalarFieldEnum = {
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const RootSecretScalarFieldEnum = {
+  id: 'id',
+  encrypted: 'encrypted',
+  rotatedAt: 'rotatedAt'
+} as const
+
+export type RootSecretScalarFieldEnum = (typeof RootSecretScalarFieldEnum)[keyof typeof RootSecretScalarFieldEnum]
 
 
 export const SigningKeyScalarFieldEnum = {

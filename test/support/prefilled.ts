@@ -17,6 +17,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   activateCustomerByExternalId: 'a customer is Active at once; only an import makes one Pending',
   closeCustomerByExternalId: 'the operation before it, by the number, has closed the customer',
   confirmErasure: 'the first data request is of another kind',
+  refuseDataRequest: 'the first data request is completed by then',
   withdrawDataRequest: 'the first data request is completed by then',
   getTestClock: OF_LIVE,
   advanceTestClock: OF_LIVE,

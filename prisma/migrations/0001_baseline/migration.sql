@@ -1074,6 +1074,9 @@ CREATE TABLE reconciliation_line (
   FOREIGN KEY (organization_id, reconciliation_id) REFERENCES reconciliation (organization_id, id)
 );
 CREATE INDEX reconciliation_line_kind ON reconciliation_line (organization_id, reconciliation_id, kind, line);
+-- Lines of which the service has no payment, by what the payer typed.
+CREATE INDEX reconciliation_line_reference ON reconciliation_line (organization_id, reference)
+  WHERE payment_id IS NULL AND reference IS NOT NULL;
 CREATE INDEX reconciliation_line_payment ON reconciliation_line (organization_id, payment_id) WHERE payment_id IS NOT NULL;
 
 -- What a customer agreed to. One of a purpose stands at a time, and their times do not overlap.

@@ -85,18 +85,46 @@ const findPayments = statement<Named & { externalId: string | null }>(
     AND m.status IN ('returned', 'reversed')`,
 )
 
-/** What is kept beside the books, and has the words of the person: each statement takes the organization, the customer and payments. */
+interface BesideValues extends Named {
+  readonly payments: readonly bigint[]
+  readonly externalId: string | null
+}
+
+/** Takes the words of a person from what is kept beside the books: messages, statements, documents, guarantors and kept answers. */
 const BESIDE = [
-  `UPDATE guarantor g SET person_key = NULL FROM loan l WHERE g.organization_id = $1 AND l.organization_id = g.organization_id
-     AND l.id = g.loan_id AND l.customer_id = $2 AND g.person_key IS NOT NULL AND $3::bigint[] IS NOT NULL`,
-  `UPDATE payment_inbox SET message = '' WHERE organization_id = $1 AND payment_id = ANY ($3::bigint[]) AND $2::bigint IS NOT NULL`,
-  `UPDATE reconciliation_line SET reference = NULL WHERE organization_id = $1 AND payment_id = ANY ($3::bigint[])
-     AND reference IS NOT NULL AND $2::bigint IS NOT NULL`,
-  `UPDATE document d SET borrower = 'erased-' || l.customer_id FROM loan l WHERE d.organization_id = $1
-     AND l.organization_id = d.organization_id AND l.id = d.loan_id AND l.customer_id = $2 AND $3::bigint[] IS NOT NULL`,
-  `DELETE FROM idempotency_key k WHERE k.organization_id = $1 AND $3::bigint[] IS NOT NULL
-     AND (k.entity = 'customer' AND k.entity_id = $2 OR k.entity = 'loan' AND k.entity_id IN (
-       SELECT id FROM loan WHERE organization_id = $1 AND customer_id = $2))`,
+  statement<BesideValues>(
+    'erase-guarantors',
+    (p) => `UPDATE guarantor g SET person_key = NULL FROM loan l WHERE l.organization_id = ${p('organizationId')}
+      AND l.customer_id = ${p('id')} AND g.organization_id = l.organization_id AND g.loan_id = l.id AND g.person_key IS NOT NULL`,
+  ),
+  statement<BesideValues>(
+    'erase-messages',
+    (p) => `UPDATE payment_inbox SET message = ''
+      WHERE organization_id = ${p('organizationId')} AND payment_id = ANY (${p('payments')}::bigint[])`,
+  ),
+  statement<BesideValues>(
+    'erase-compared-lines',
+    (p) => `UPDATE reconciliation_line SET reference = NULL
+      WHERE organization_id = ${p('organizationId')} AND payment_id = ANY (${p('payments')}::bigint[])`,
+  ),
+  statement<BesideValues>(
+    'erase-unknown-lines',
+    (p) => `UPDATE reconciliation_line SET reference = NULL
+      WHERE organization_id = ${p('organizationId')} AND payment_id IS NULL AND reference = ${p('externalId')}`,
+  ),
+  statement<BesideValues>(
+    'erase-documents',
+    (
+      p,
+    ) => `UPDATE document d SET borrower = 'erased-' || l.customer_id FROM loan l WHERE l.organization_id = ${p('organizationId')}
+      AND l.customer_id = ${p('id')} AND d.organization_id = l.organization_id AND d.loan_id = l.id`,
+  ),
+  statement<BesideValues>(
+    'erase-kept-answers',
+    (p) => `DELETE FROM idempotency_key k WHERE k.organization_id = ${p('organizationId')}
+      AND (k.entity = 'customer' AND k.entity_id = ${p('id')} OR k.entity = 'loan' AND k.entity_id IN (
+        SELECT id FROM loan WHERE organization_id = ${p('organizationId')} AND customer_id = ${p('id')}))`,
+  ),
 ]
 
 /** What an erasure sets. */
@@ -127,5 +155,6 @@ export async function eraseCustomer(
   const payments = rows.map((row) => row.id)
   const { claim: _, ...again } = author
   await erasePayments(transaction, again, payments, now)
-  for (const text of BESIDE) await transaction.query(text, [organizationId, id, payments])
+  const beside = { organizationId, id, payments, externalId }
+  for (const text of BESIDE) await transaction.query(text(beside))
 }

@@ -773,40 +773,26 @@ export interface CustomerPage {
   next?: string
 }
 
-export interface DataRequest {
+export interface DataRequestRecord {
   id: string
-  /** The service's number of the customer. */
   customerId: string
-  /** What the person asks for: `access`, `rectification`, `erasure`, `restriction`, `objection`. */
   kind: string
-  /** Whether it is decided. */
   state: string
-  /** In the words of the person. */
   reason?: string
-  /** Whether the service proposes it, because the time is over for which you keep what you know. */
   proposed: boolean
   askedAt: string
-  /**
-   * The account that asked.
-   * @nullable
-   */
+  /** @nullable */
   askedBy: number | null
-  /** The day until which the person has to be answered: 7 days after it asked. */
   dueOn: string
   decidedAt?: string
-  /**
-   * The account that decided.
-   * @nullable
-   */
+  /** @nullable */
   decidedBy?: number | null
-  /** The answer to the person. */
   note?: string
-  /** What kept the person from being erased when it asked. */
   obstacles: string[]
 }
 
 export interface DataRequestPage {
-  items: DataRequest[]
+  items: DataRequestRecord[]
   total?: bigint
   page?: number
   rowsPerPage: number
@@ -4273,16 +4259,16 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<Organization>({ method: 'PATCH', path: '/v1/organization', body }, call),
 
   /** Keep what a person asks for. */
-  createDataRequest: (id: string, body: CreateDataRequestRequest, call?: Call): Promise<DataRequest> =>
-    send<DataRequest>({ method: 'POST', path: at`/v1/customers/${id}/data-requests`, body, keyed: true }, call),
+  createDataRequest: (id: string, body: CreateDataRequestRequest, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'POST', path: at`/v1/customers/${id}/data-requests`, body, keyed: true }, call),
 
   /** Keep what a person asks for. */
   createDataRequestByExternalId: (
     externalId: string,
     body: CreateDataRequestRequest,
     call?: Call,
-  ): Promise<DataRequest> =>
-    send<DataRequest>(
+  ): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>(
       { method: 'POST', path: at`/v1/customers/external/${externalId}/data-requests`, body, keyed: true },
       call,
     ),
@@ -4292,24 +4278,24 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     list<DataRequestPage>({ method: 'GET', path: '/v1/data-requests', query, shape: dataRequestPageShape }, call),
 
   /** Read a data request. */
-  getDataRequest: (id: string, call?: Call): Promise<DataRequest> =>
-    send<DataRequest>({ method: 'GET', path: at`/v1/data-requests/${id}` }, call),
+  getDataRequest: (id: string, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'GET', path: at`/v1/data-requests/${id}` }, call),
 
   /** Erase a person. */
-  confirmErasure: (id: string, call?: Call): Promise<DataRequest> =>
-    send<DataRequest>({ method: 'POST', path: at`/v1/data-requests/${id}/confirm`, keyed: true }, call),
+  confirmErasure: (id: string, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'POST', path: at`/v1/data-requests/${id}/confirm`, keyed: true }, call),
 
   /** Complete a data request. */
-  completeDataRequest: (id: string, body: CompleteDataRequestRequest, call?: Call): Promise<DataRequest> =>
-    send<DataRequest>({ method: 'POST', path: at`/v1/data-requests/${id}/complete`, body, keyed: true }, call),
+  completeDataRequest: (id: string, body: CompleteDataRequestRequest, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'POST', path: at`/v1/data-requests/${id}/complete`, body, keyed: true }, call),
 
   /** Refuse a data request. */
-  refuseDataRequest: (id: string, body: RefuseDataRequestRequest, call?: Call): Promise<DataRequest> =>
-    send<DataRequest>({ method: 'POST', path: at`/v1/data-requests/${id}/refuse`, body, keyed: true }, call),
+  refuseDataRequest: (id: string, body: RefuseDataRequestRequest, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'POST', path: at`/v1/data-requests/${id}/refuse`, body, keyed: true }, call),
 
   /** Withdraw a data request. */
-  withdrawDataRequest: (id: string, call?: Call): Promise<DataRequest> =>
-    send<DataRequest>({ method: 'POST', path: at`/v1/data-requests/${id}/withdraw`, keyed: true }, call),
+  withdrawDataRequest: (id: string, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'POST', path: at`/v1/data-requests/${id}/withdraw`, keyed: true }, call),
 
   /** List pending actions. */
   listPendingActions: (query?: ListPendingActionsParams, call?: Call): Listed<PendingActionPage> =>

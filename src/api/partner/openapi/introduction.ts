@@ -158,10 +158,12 @@ export const VARIABLES: StoryVariables = {
     channelId: id('createPaymentChannel'),
     paymentId: id('postPayment'),
     reconciliationId: id('createReconciliation'),
+    dataRequestId: id('createDataRequest'),
   },
   inPaths: {
     '/v1/customers/{id}': 'customerId',
     '/v1/customers/external/{externalId}': 'customerExternalId',
+    '/v1/data-requests/{id}': 'dataRequestId',
     '/v1/customers/{id}/consents/{consentId}': 'consentId',
     '/v1/customers/external/{externalId}/consents/{consentId}': 'secondConsentId',
     '/v1/loans/{id}/guarantors/{guarantorId}': 'guarantorId',

@@ -55,7 +55,6 @@ const posted = (ordinal: number) => ({ transactionId: transactionId(ordinal) })
 const PREFILLED: Readonly<Record<string, Prefilled>> = {
   adjustTransaction: { params: posted(1), body: { transactionAmount: ADJUSTED_AMOUNT } },
   adjustTransactionByLoanExternalId: { params: posted(8), body: { transactionAmount: 9_000 } },
-  refuseDataRequest: { params: { id: '2' } },
   reverseCharge: { params: posted(12) },
   reverseChargeByLoanExternalId: { params: posted(13) },
   reverseRestructure: { params: posted(16) },

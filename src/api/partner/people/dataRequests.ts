@@ -9,7 +9,6 @@ import {
 import type { Core, Deps } from '../../../services/deps.ts'
 import { rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
-import { prefilledFor } from '../openapi/story.ts'
 import { CUSTOMER_ADDRESSES, toPage } from '../registry.ts'
 import {
   completeDataRequestRequest,
@@ -160,7 +159,7 @@ function endRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/data-requests/:id/refuse',
     {
-      config: { ...ending, prefilled: prefilledFor('refuseDataRequest'), examples: { Refused: examples.refused } },
+      config: { ...ending, examples: { Refused: examples.refused } },
       schema: {
         tags,
         operationId: 'refuseDataRequest',

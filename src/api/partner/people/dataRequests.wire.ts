@@ -47,7 +47,7 @@ export const refuseDataRequestRequest = named(
 )
 
 export const dataRequestSchema = named(
-  'DataRequest',
+  'DataRequestRecord',
   z.object({
     id: z.string(),
     customerId: z.string().describe("The service's number of the customer."),

@@ -5,6 +5,7 @@ import { drain } from '../../../../src/services/jobs/job.ts'
 import { anAccount } from '../../../support/approvals.ts'
 import { everyText } from '../../../support/everyText.ts'
 import { keepJournal } from '../../../support/journal.ts'
+import { aPaidLoanOf, aPersonOf, WORDS } from '../../../support/person.ts'
 import { aBorrower } from '../../../support/recordBodies.ts'
 import { recordsOf } from '../../../support/records.ts'
 import { startService, type TestService } from '../../../support/service.ts'
@@ -20,88 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Twelve strings of a person, none of them part of anything else. */
-const WORDS = {
-  externalId: '255799000111',
-  firstName: 'Zawadixa',
-  middleName: 'Kipchogexa',
-  lastName: 'Wanjikuxa',
-  dateOfBirth: '1971-03-04',
-  idNumber: 'ID-77-XAQ-41',
-  phone: '+255 788 123 987',
-  email: 'zawadixa@posta.example',
-  address: 'Nyumba 9Q, Mtaa wa Xuma',
-  reference: 'NIDA-XQ-991',
-  note: 'Paid by Zawadixa herself',
-  payer: 'WANJIKUXA ZAWADIXA',
-} as const
-
-async function aPerson(externalId: string = WORDS.externalId): Promise<string> {
-  const { firstName, middleName, lastName, dateOfBirth, idNumber, phone, email, address, reference } = WORDS
-  const verification = { by: 'NIDA', on: '2026-01-01', result: 'verified', reference }
-  const identity = { firstName, middleName, lastName, dateOfBirth, idNumber, phone, email, address, verification }
-  const made = await service.post('/v1/customers', {
-    body: { externalId, identity },
-    headers: { 'Idempotency-Key': `make-${externalId}` },
-  })
-  expect(made.status, made.text).toBe(200)
-  return made.body.id
-}
-
-let collected = 7_000
-
-/** Lends to a customer, has the loan paid on every way, with notes, and closes it. @returns the number of the loan */
-async function aPaidLoan(customerId: string, externalId: string): Promise<string> {
-  const body = { customerId: externalId, productId: 4, principal: 10_000, externalId: `loan-of-${customerId}` }
-  const { body: loan, status, text } = await service.post('/v1/loans', { body })
-  expect(status, text).toBe(200)
-  const of = `/v1/loans/${loan.id}`
-  const waived = await service.post(`${of}/repayments/waive-interest`, {
-    body: { transactionAmount: 100, note: WORDS.note },
-    ...maker,
-  })
-  expect(waived.status, waived.text).toBe(200)
-  const paid = await service.post(`${of}/repayments`, { body: { transactionAmount: 100 } })
-  const undone = await service.post(`${of}/repayments/${paid.body.id}/reverse`, {
-    body: { note: WORDS.note },
-    ...maker,
-  })
-  expect(undone.status, undone.text).toBe(200)
-  const repayment = {
-    repayment_id: ++collected,
-    loan_id: JSON.rawJSON(loan.id),
-    amount: 50,
-    collection_date: '2026-01-31',
-    description: WORDS.note,
-  }
-  expect((await recordsOf(service).post('/v1/repayments', { body: repayment })).status).toBe(200)
-  expect((await service.get(`${of}/statement`)).status).toBe(200)
-  const channel = await service.post('/v1/payment-channels', {
-    body: { name: `Wallet of ${customerId}`, adapter: 'canonical' },
-    ...maker,
-  })
-  const { totalOutstanding: amount } = (await service.get(of)).body
-  const payment = {
-    channelId: channel.body.id,
-    receipt: `R-${customerId}`,
-    amount,
-    reference: externalId,
-    payerPhone: WORDS.phone,
-    payerName: WORDS.payer,
-  }
-  const received = await service.post('/v1/payments', { body: payment })
-  expect(received.body, received.text).toMatchObject({ status: 'allocated' })
-  const taken = await service.post(`/v1/payments/${received.body.id}/allocations/reverse`, {
-    body: { note: WORDS.note },
-    ...maker,
-  })
-  expect(taken.status, taken.text).toBe(200)
-  await service.post(`/v1/payments/${received.body.id}/allocations`, {
-    body: { allocations: [{ loanId: loan.id, amount }] },
-    ...maker,
-  })
-  return loan.id
-}
+const aPerson = (externalId?: string) => aPersonOf(service, externalId)
 
 const ask = (customerId: string, kind = 'erasure', token = maker) =>
   service.post(`/v1/customers/${customerId}/data-requests`, { body: { kind, reason: WORDS.note }, ...token })
@@ -110,7 +30,7 @@ const confirm = (id: string, token = checker) => service.post(`/v1/data-requests
 describe('an erasure', () => {
   it('leaves no word of the person in any table, answer or event, and no cent and no hash is another', async () => {
     const id = await aPerson()
-    const loanId = await aPaidLoan(id, WORDS.externalId)
+    const loanId = await aPaidLoanOf(service, id, WORDS.externalId)
     await keepJournal(service.deps)
     await drain(sequencerJob(service.deps))
     expect((await everyText(service)).includes(WORDS.externalId)).toBe(true)

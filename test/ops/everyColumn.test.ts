@@ -94,6 +94,7 @@ const FIRST: Readonly<Record<string, string>> = {
   organization: '',
   signing_key: '',
   rate_limit: '',
+  root_secret: '',
 }
 const firstOf = (table: string) => FIRST[table] ?? 'organization_id <> 1,'
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { requestClose } from '../../src/db/accounting/periods.ts'
 import { operator } from '../../src/services/access/caller.ts'
+import { rotateRootSecret } from '../../src/services/access/rootSecret.ts'
 import { bookProvisions } from '../../src/services/accounting/bookProvisions.ts'
 import { setChart } from '../../src/services/accounting/charts.ts'
 import { drain } from '../../src/services/jobs/job.ts'
@@ -49,6 +50,7 @@ export async function makeFullBook(service: TestService): Promise<BookIds> {
   await writeFile(file, 'externalId\nduka-7\n')
   expect((await opsOn(service)(['book', 'import', '-o', '1', '--customers', file, '--yes'])).code).toBe(0)
   await Promise.all([file, `${file}.refused.ndjson`].map((path) => rm(path)))
+  await rotateRootSecret(service.deps, caller, 'a secret of the tests')
   await drain(sweepJob(service.deps))
   await keepJournal(service.deps)
   const month = { firstDay: '2026-01-01', month: '2026-01', now: service.deps.now(1) }

@@ -68,6 +68,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     command: ['test/services/documents/tryDocuments.ts'],
     settings: { MKOPO_LOANS: 10_000, MKOPO_SEED: 1 },
   },
+  erasures: {
+    tries: 'people who are erased by instances that are killed, beside repayments: each whole, and no word is left',
+    command: tests('test/api/partner/people/manyErasures.test.ts'),
+    settings: { MKOPO_PEOPLE: 1_000, MKOPO_KILLS: 30, MKOPO_SEED: 1 },
+  },
   events: {
     tries: 'events without a gap while sequencers are killed',
     command: tests('test/sequencer.test.ts'),

@@ -377,6 +377,8 @@ export type CustomerWhereInput = {
   decisions?: Prisma.CreditDecisionListRelationFilter
   standing?: Prisma.XOR<Prisma.CreditStandingNullableScalarRelationFilter, Prisma.CreditStandingWhereInput> | null
   statements?: Prisma.CreditStatementListRelationFilter
+  consents?: Prisma.ConsentListRelationFilter
+  disputes?: Prisma.DisputeListRelationFilter
 }
 
 export type CustomerOrderByWithRelationInput = {
@@ -408,6 +410,8 @@ export type CustomerOrderByWithRelationInput = {
   decisions?: Prisma.CreditDecisionOrderByRelationAggregateInput
   standing?: Prisma.CreditStandingOrderByWithRelationInput
   statements?: Prisma.CreditStatementOrderByRelationAggregateInput
+  consents?: Prisma.ConsentOrderByRelationAggregateInput
+  disputes?: Prisma.DisputeOrderByRelationAggregateInput
 }
 
 export type CustomerWhereUniqueInput = Prisma.AtLeast<{
@@ -444,6 +448,8 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   decisions?: Prisma.CreditDecisionListRelationFilter
   standing?: Prisma.XOR<Prisma.CreditStandingNullableScalarRelationFilter, Prisma.CreditStandingWhereInput> | null
   statements?: Prisma.CreditStatementListRelationFilter
+  consents?: Prisma.ConsentListRelationFilter
+  disputes?: Prisma.DisputeListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
 
 export type CustomerOrderByWithAggregationInput = {
@@ -534,6 +540,8 @@ export type CustomerCreateInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateInput = {
@@ -564,6 +572,8 @@ export type CustomerUncheckedCreateInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUpdateInput = {
@@ -594,6 +604,8 @@ export type CustomerUpdateInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateInput = {
@@ -624,6 +636,8 @@ export type CustomerUncheckedUpdateInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyInput = {
@@ -935,6 +949,34 @@ export type CustomerUpdateOneRequiredWithoutStatementsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutStatementsInput, Prisma.CustomerUpdateWithoutStatementsInput>, Prisma.CustomerUncheckedUpdateWithoutStatementsInput>
 }
 
+export type CustomerCreateNestedOneWithoutConsentsInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutConsentsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutConsentsNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutConsentsInput
+  upsert?: Prisma.CustomerUpsertWithoutConsentsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutConsentsInput, Prisma.CustomerUpdateWithoutConsentsInput>, Prisma.CustomerUncheckedUpdateWithoutConsentsInput>
+}
+
+export type CustomerCreateNestedOneWithoutDisputesInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDisputesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutDisputesNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDisputesInput
+  upsert?: Prisma.CustomerUpsertWithoutDisputesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutDisputesInput, Prisma.CustomerUpdateWithoutDisputesInput>, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+}
+
 export type CustomerCreateWithoutOrganizationInput = {
   id?: bigint | number
   arrival?: bigint | number
@@ -962,6 +1004,8 @@ export type CustomerCreateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutOrganizationInput = {
@@ -991,6 +1035,8 @@ export type CustomerUncheckedCreateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutOrganizationInput = {
@@ -1075,6 +1121,8 @@ export type CustomerCreateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutLoansInput = {
@@ -1104,6 +1152,8 @@ export type CustomerUncheckedCreateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutLoansInput = {
@@ -1149,6 +1199,8 @@ export type CustomerUpdateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutLoansInput = {
@@ -1178,6 +1230,8 @@ export type CustomerUncheckedUpdateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutDecisionsInput = {
@@ -1207,6 +1261,8 @@ export type CustomerCreateWithoutDecisionsInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutDecisionsInput = {
@@ -1236,6 +1292,8 @@ export type CustomerUncheckedCreateWithoutDecisionsInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutDecisionsInput = {
@@ -1281,6 +1339,8 @@ export type CustomerUpdateWithoutDecisionsInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutDecisionsInput = {
@@ -1310,6 +1370,8 @@ export type CustomerUncheckedUpdateWithoutDecisionsInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutStandingInput = {
@@ -1339,6 +1401,8 @@ export type CustomerCreateWithoutStandingInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutStandingInput = {
@@ -1368,6 +1432,8 @@ export type CustomerUncheckedCreateWithoutStandingInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutStandingInput = {
@@ -1413,6 +1479,8 @@ export type CustomerUpdateWithoutStandingInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutStandingInput = {
@@ -1442,6 +1510,8 @@ export type CustomerUncheckedUpdateWithoutStandingInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutStatementsInput = {
@@ -1471,6 +1541,8 @@ export type CustomerCreateWithoutStatementsInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutStatementsInput = {
@@ -1500,6 +1572,8 @@ export type CustomerUncheckedCreateWithoutStatementsInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutStatementsInput = {
@@ -1545,6 +1619,8 @@ export type CustomerUpdateWithoutStatementsInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutStatementsInput = {
@@ -1574,6 +1650,272 @@ export type CustomerUncheckedUpdateWithoutStatementsInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutConsentsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutConsentsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutConsentsInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+}
+
+export type CustomerUpsertWithoutConsentsInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutConsentsInput, Prisma.CustomerUncheckedUpdateWithoutConsentsInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutConsentsInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutConsentsInput, Prisma.CustomerUncheckedUpdateWithoutConsentsInput>
+}
+
+export type CustomerUpdateWithoutConsentsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutConsentsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutDisputesInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutDisputesInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  identity?: string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutDisputesInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+}
+
+export type CustomerUpsertWithoutDisputesInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutDisputesInput, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutDisputesInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutDisputesInput, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+}
+
+export type CustomerUpdateWithoutDisputesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutDisputesInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyOrganizationInput = {
@@ -1628,6 +1970,8 @@ export type CustomerUpdateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutOrganizationInput = {
@@ -1657,6 +2001,8 @@ export type CustomerUncheckedUpdateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateManyWithoutOrganizationInput = {
@@ -1693,12 +2039,16 @@ export type CustomerCountOutputType = {
   loans: number
   decisions: number
   statements: number
+  consents: number
+  disputes: number
 }
 
 export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   loans?: boolean | CustomerCountOutputTypeCountLoansArgs
   decisions?: boolean | CustomerCountOutputTypeCountDecisionsArgs
   statements?: boolean | CustomerCountOutputTypeCountStatementsArgs
+  consents?: boolean | CustomerCountOutputTypeCountConsentsArgs
+  disputes?: boolean | CustomerCountOutputTypeCountDisputesArgs
 }
 
 /**
@@ -1732,6 +2082,20 @@ export type CustomerCountOutputTypeCountStatementsArgs<ExtArgs extends runtime.T
   where?: Prisma.CreditStatementWhereInput
 }
 
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ConsentWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountDisputesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DisputeWhereInput
+}
+
 
 export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   organizationId?: boolean
@@ -1762,6 +2126,8 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   decisions?: boolean | Prisma.Customer$decisionsArgs<ExtArgs>
   standing?: boolean | Prisma.Customer$standingArgs<ExtArgs>
   statements?: boolean | Prisma.Customer$statementsArgs<ExtArgs>
+  consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
+  disputes?: boolean | Prisma.Customer$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
 
@@ -1852,6 +2218,8 @@ export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   decisions?: boolean | Prisma.Customer$decisionsArgs<ExtArgs>
   standing?: boolean | Prisma.Customer$standingArgs<ExtArgs>
   statements?: boolean | Prisma.Customer$statementsArgs<ExtArgs>
+  consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
+  disputes?: boolean | Prisma.Customer$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CustomerIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1869,6 +2237,8 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     decisions: Prisma.$CreditDecisionPayload<ExtArgs>[]
     standing: Prisma.$CreditStandingPayload<ExtArgs> | null
     statements: Prisma.$CreditStatementPayload<ExtArgs>[]
+    consents: Prisma.$ConsentPayload<ExtArgs>[]
+    disputes: Prisma.$DisputePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     organizationId: number
@@ -2293,6 +2663,8 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   decisions<T extends Prisma.Customer$decisionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$decisionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CreditDecisionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   standing<T extends Prisma.Customer$standingArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$standingArgs<ExtArgs>>): Prisma.Prisma__CreditStandingClient<runtime.Types.Result.GetResult<Prisma.$CreditStandingPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   statements<T extends Prisma.Customer$statementsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$statementsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CreditStatementPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  consents<T extends Prisma.Customer$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  disputes<T extends Prisma.Customer$disputesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$disputesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DisputePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2834,6 +3206,54 @@ export type Customer$statementsArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.CreditStatementScalarFieldEnum | Prisma.CreditStatementScalarFieldEnum[]
+}
+
+/**
+ * Customer.consents
+ */
+export type Customer$consentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Consent
+   */
+  select?: Prisma.ConsentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Consent
+   */
+  omit?: Prisma.ConsentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ConsentInclude<ExtArgs> | null
+  where?: Prisma.ConsentWhereInput
+  orderBy?: Prisma.ConsentOrderByWithRelationInput | Prisma.ConsentOrderByWithRelationInput[]
+  cursor?: Prisma.ConsentWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ConsentScalarFieldEnum | Prisma.ConsentScalarFieldEnum[]
+}
+
+/**
+ * Customer.disputes
+ */
+export type Customer$disputesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Dispute
+   */
+  select?: Prisma.DisputeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Dispute
+   */
+  omit?: Prisma.DisputeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DisputeInclude<ExtArgs> | null
+  where?: Prisma.DisputeWhereInput
+  orderBy?: Prisma.DisputeOrderByWithRelationInput | Prisma.DisputeOrderByWithRelationInput[]
+  cursor?: Prisma.DisputeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DisputeScalarFieldEnum | Prisma.DisputeScalarFieldEnum[]
 }
 
 /**

@@ -576,6 +576,8 @@ export type LoanWhereInput = {
   product?: Prisma.XOR<Prisma.LoanProductNullableScalarRelationFilter, Prisma.LoanProductWhereInput> | null
   periods?: Prisma.LoanPeriodListRelationFilter
   entries?: Prisma.LoanEntryListRelationFilter
+  notices?: Prisma.ListingNoticeListRelationFilter
+  disputes?: Prisma.DisputeListRelationFilter
 }
 
 export type LoanOrderByWithRelationInput = {
@@ -623,6 +625,8 @@ export type LoanOrderByWithRelationInput = {
   product?: Prisma.LoanProductOrderByWithRelationInput
   periods?: Prisma.LoanPeriodOrderByRelationAggregateInput
   entries?: Prisma.LoanEntryOrderByRelationAggregateInput
+  notices?: Prisma.ListingNoticeOrderByRelationAggregateInput
+  disputes?: Prisma.DisputeOrderByRelationAggregateInput
 }
 
 export type LoanWhereUniqueInput = Prisma.AtLeast<{
@@ -675,6 +679,8 @@ export type LoanWhereUniqueInput = Prisma.AtLeast<{
   product?: Prisma.XOR<Prisma.LoanProductNullableScalarRelationFilter, Prisma.LoanProductWhereInput> | null
   periods?: Prisma.LoanPeriodListRelationFilter
   entries?: Prisma.LoanEntryListRelationFilter
+  notices?: Prisma.ListingNoticeListRelationFilter
+  disputes?: Prisma.DisputeListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
 
 export type LoanOrderByWithAggregationInput = {
@@ -813,6 +819,8 @@ export type LoanCreateInput = {
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateInput = {
@@ -858,6 +866,8 @@ export type LoanUncheckedCreateInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUpdateInput = {
@@ -902,6 +912,8 @@ export type LoanUpdateInput = {
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateInput = {
@@ -947,6 +959,8 @@ export type LoanUncheckedUpdateInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateManyInput = {
@@ -1387,6 +1401,34 @@ export type LoanUpdateOneRequiredWithoutEntriesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutEntriesInput, Prisma.LoanUpdateWithoutEntriesInput>, Prisma.LoanUncheckedUpdateWithoutEntriesInput>
 }
 
+export type LoanCreateNestedOneWithoutNoticesInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutNoticesInput, Prisma.LoanUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutNoticesInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutNoticesNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutNoticesInput, Prisma.LoanUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutNoticesInput
+  upsert?: Prisma.LoanUpsertWithoutNoticesInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutNoticesInput, Prisma.LoanUpdateWithoutNoticesInput>, Prisma.LoanUncheckedUpdateWithoutNoticesInput>
+}
+
+export type LoanCreateNestedOneWithoutDisputesInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutDisputesInput, Prisma.LoanUncheckedCreateWithoutDisputesInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutDisputesInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutDisputesNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutDisputesInput, Prisma.LoanUncheckedCreateWithoutDisputesInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutDisputesInput
+  upsert?: Prisma.LoanUpsertWithoutDisputesInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutDisputesInput, Prisma.LoanUpdateWithoutDisputesInput>, Prisma.LoanUncheckedUpdateWithoutDisputesInput>
+}
+
 export type LoanCreateWithoutProductInput = {
   id?: bigint | number
   arrival?: bigint | number
@@ -1428,6 +1470,8 @@ export type LoanCreateWithoutProductInput = {
   customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutProductInput = {
@@ -1471,6 +1515,8 @@ export type LoanUncheckedCreateWithoutProductInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutProductInput = {
@@ -1586,6 +1632,8 @@ export type LoanCreateWithoutCustomerInput = {
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutCustomerInput = {
@@ -1629,6 +1677,8 @@ export type LoanUncheckedCreateWithoutCustomerInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutCustomerInput = {
@@ -1698,6 +1748,8 @@ export type LoanCreateWithoutPeriodsInput = {
   customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutPeriodsInput = {
@@ -1742,6 +1794,8 @@ export type LoanUncheckedCreateWithoutPeriodsInput = {
   accountNo: bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutPeriodsInput = {
@@ -1801,6 +1855,8 @@ export type LoanUpdateWithoutPeriodsInput = {
   customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutPeriodsInput = {
@@ -1845,6 +1901,8 @@ export type LoanUncheckedUpdateWithoutPeriodsInput = {
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateWithoutEntriesInput = {
@@ -1888,6 +1946,8 @@ export type LoanCreateWithoutEntriesInput = {
   customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutEntriesInput = {
@@ -1932,6 +1992,8 @@ export type LoanUncheckedCreateWithoutEntriesInput = {
   accountNo: bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutEntriesInput = {
@@ -1991,6 +2053,8 @@ export type LoanUpdateWithoutEntriesInput = {
   customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutEntriesInput = {
@@ -2035,6 +2099,404 @@ export type LoanUncheckedUpdateWithoutEntriesInput = {
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutNoticesInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutNoticesInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutNoticesInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutNoticesInput, Prisma.LoanUncheckedCreateWithoutNoticesInput>
+}
+
+export type LoanUpsertWithoutNoticesInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutNoticesInput, Prisma.LoanUncheckedUpdateWithoutNoticesInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutNoticesInput, Prisma.LoanUncheckedCreateWithoutNoticesInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutNoticesInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutNoticesInput, Prisma.LoanUncheckedUpdateWithoutNoticesInput>
+}
+
+export type LoanUpdateWithoutNoticesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutNoticesInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutDisputesInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutDisputesInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutDisputesInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutDisputesInput, Prisma.LoanUncheckedCreateWithoutDisputesInput>
+}
+
+export type LoanUpsertWithoutDisputesInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutDisputesInput, Prisma.LoanUncheckedUpdateWithoutDisputesInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutDisputesInput, Prisma.LoanUncheckedCreateWithoutDisputesInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutDisputesInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutDisputesInput, Prisma.LoanUncheckedUpdateWithoutDisputesInput>
+}
+
+export type LoanUpdateWithoutDisputesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutDisputesInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateManyProductInput = {
@@ -2119,6 +2581,8 @@ export type LoanUpdateWithoutProductInput = {
   customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutProductInput = {
@@ -2162,6 +2626,8 @@ export type LoanUncheckedUpdateWithoutProductInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateManyWithoutProductInput = {
@@ -2287,6 +2753,8 @@ export type LoanUpdateWithoutCustomerInput = {
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutCustomerInput = {
@@ -2330,6 +2798,8 @@ export type LoanUncheckedUpdateWithoutCustomerInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateManyWithoutCustomerInput = {
@@ -2381,11 +2851,15 @@ export type LoanUncheckedUpdateManyWithoutCustomerInput = {
 export type LoanCountOutputType = {
   periods: number
   entries: number
+  notices: number
+  disputes: number
 }
 
 export type LoanCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   periods?: boolean | LoanCountOutputTypeCountPeriodsArgs
   entries?: boolean | LoanCountOutputTypeCountEntriesArgs
+  notices?: boolean | LoanCountOutputTypeCountNoticesArgs
+  disputes?: boolean | LoanCountOutputTypeCountDisputesArgs
 }
 
 /**
@@ -2410,6 +2884,20 @@ export type LoanCountOutputTypeCountPeriodsArgs<ExtArgs extends runtime.Types.Ex
  */
 export type LoanCountOutputTypeCountEntriesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LoanEntryWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountNoticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ListingNoticeWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountDisputesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DisputeWhereInput
 }
 
 
@@ -2458,6 +2946,8 @@ export type LoanSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   product?: boolean | Prisma.Loan$productArgs<ExtArgs>
   periods?: boolean | Prisma.Loan$periodsArgs<ExtArgs>
   entries?: boolean | Prisma.Loan$entriesArgs<ExtArgs>
+  notices?: boolean | Prisma.Loan$noticesArgs<ExtArgs>
+  disputes?: boolean | Prisma.Loan$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.LoanCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loan"]>
 
@@ -2600,6 +3090,8 @@ export type LoanInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   product?: boolean | Prisma.Loan$productArgs<ExtArgs>
   periods?: boolean | Prisma.Loan$periodsArgs<ExtArgs>
   entries?: boolean | Prisma.Loan$entriesArgs<ExtArgs>
+  notices?: boolean | Prisma.Loan$noticesArgs<ExtArgs>
+  disputes?: boolean | Prisma.Loan$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.LoanCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type LoanIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2618,6 +3110,8 @@ export type $LoanPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     product: Prisma.$LoanProductPayload<ExtArgs> | null
     periods: Prisma.$LoanPeriodPayload<ExtArgs>[]
     entries: Prisma.$LoanEntryPayload<ExtArgs>[]
+    notices: Prisma.$ListingNoticePayload<ExtArgs>[]
+    disputes: Prisma.$DisputePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     organizationId: number
@@ -3058,6 +3552,8 @@ export interface Prisma__LoanClient<T, Null = never, ExtArgs extends runtime.Typ
   product<T extends Prisma.Loan$productArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$productArgs<ExtArgs>>): Prisma.Prisma__LoanProductClient<runtime.Types.Result.GetResult<Prisma.$LoanProductPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   periods<T extends Prisma.Loan$periodsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$periodsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanPeriodPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   entries<T extends Prisma.Loan$entriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$entriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  notices<T extends Prisma.Loan$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ListingNoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  disputes<T extends Prisma.Loan$disputesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$disputesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DisputePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3592,6 +4088,54 @@ export type Loan$entriesArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.LoanEntryScalarFieldEnum | Prisma.LoanEntryScalarFieldEnum[]
+}
+
+/**
+ * Loan.notices
+ */
+export type Loan$noticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ListingNotice
+   */
+  select?: Prisma.ListingNoticeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ListingNotice
+   */
+  omit?: Prisma.ListingNoticeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ListingNoticeInclude<ExtArgs> | null
+  where?: Prisma.ListingNoticeWhereInput
+  orderBy?: Prisma.ListingNoticeOrderByWithRelationInput | Prisma.ListingNoticeOrderByWithRelationInput[]
+  cursor?: Prisma.ListingNoticeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ListingNoticeScalarFieldEnum | Prisma.ListingNoticeScalarFieldEnum[]
+}
+
+/**
+ * Loan.disputes
+ */
+export type Loan$disputesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Dispute
+   */
+  select?: Prisma.DisputeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Dispute
+   */
+  omit?: Prisma.DisputeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DisputeInclude<ExtArgs> | null
+  where?: Prisma.DisputeWhereInput
+  orderBy?: Prisma.DisputeOrderByWithRelationInput | Prisma.DisputeOrderByWithRelationInput[]
+  cursor?: Prisma.DisputeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DisputeScalarFieldEnum | Prisma.DisputeScalarFieldEnum[]
 }
 
 /**

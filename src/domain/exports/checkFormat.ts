@@ -382,12 +382,10 @@ function checkSource(
     check.tell('statuses', `must not be empty: ${field} has the status`)
   if (map === undefined) return
   const words = typeof map === 'string' ? names.maps[map] : undefined
-  if (words === undefined) return check.tell(at(field, 'map'), oneOfOrNone(Object.keys(names.maps), 'maps'))
-  if (kind !== 'word') {
-    if (kind !== 'text') check.tell(at(field, 'map'), `maps words, and ${source} is a ${kind}`)
-    return undefined
-  }
-  for (const word of words)
-    if (!SOURCE_WORDS[source]?.includes(word))
-      check.tell(`maps.${map}.${word}`, `is no word of ${source}: those are ${SOURCE_WORDS[source]?.join(', ')}`)
+  if (words === undefined) check.tell(at(field, 'map'), oneOfOrNone(Object.keys(names.maps), 'maps'))
+  else if (kind === 'word') {
+    for (const word of words)
+      if (!SOURCE_WORDS[source]?.includes(word))
+        check.tell(`maps.${map}.${word}`, `is no word of ${source}: those are ${SOURCE_WORDS[source]?.join(', ')}`)
+  } else if (kind !== 'text') check.tell(at(field, 'map'), `maps words, and ${source} is a ${kind}`)
 }

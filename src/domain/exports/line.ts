@@ -1,6 +1,6 @@
 import { type Currency, divideHalfEven } from '../money.ts'
 import type { Fraction } from '../schedule/fraction.ts'
-import { type ExportDay, type Figures, holds, type Value, sourceValue } from './figures.ts'
+import { type ExportDay, type Figures, holds, sourceValue, type Value } from './figures.ts'
 import { type AmountStyle, type DateStyle, type ExportField, type ExportFormat, LINE_ENDS } from './format.ts'
 
 /** The rules that a value can break. */

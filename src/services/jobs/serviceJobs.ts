@@ -6,6 +6,7 @@ import { journalJob } from '../accounting/keeper.ts'
 import { createTotals, type Totals } from '../book/totals.ts'
 import type { Deps } from '../deps.ts'
 import { sequencerJob } from '../events/sequencer.ts'
+import { exportsJob } from '../exports/exportsJob.ts'
 import { sweepJob } from '../loans/sweep.ts'
 import { paymentsJob } from '../payments/paymentsJob.ts'
 import { silenceJob } from '../payments/silentChannels.ts'
@@ -40,6 +41,7 @@ export function createServiceJobs(deps: Deps, { render, log }: ServiceJobsOption
     portfolioJob(deps),
     paymentsJob(deps),
     silenceJob(deps),
+    exportsJob(deps),
     webhooksJob(deps, { render, log }),
     webhookFigures.job,
     totals.job,

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import type { KeyedLine } from '../../db/exports/lines.ts'
+import type { Writing } from '../deps.ts'
+import { WrongSecretError } from '../secretBox.ts'
+
+type PeopleDeps = Pick<Writing, 'people'>
+
+/** A customer, and the key of the customer; null: there is none, and nothing is known of who it is. */
+interface Keyed {
+  readonly organizationId: number
+  readonly customerId: bigint
+  readonly personKey: string | null
+}
+
+/**
+ * Encrypts what a file has of a loan by the key of its customer, so that it is gone with the key. Of a customer without a key
+ * no word is known, and what the file has is plain.
+ */
+export function sealContent({ people }: PeopleDeps, { organizationId, customerId, personKey }: Keyed, content: string) {
+  if (personKey === null) return { content, isSealed: false }
+  return { content: people.sealText({ organizationId, id: customerId }, content, personKey).text, isSealed: true }
+}
+
+/** Returns the hash by which a line is compared with another one: it says nothing once the key of the customer is destroyed. */
+export const hashOfLine = ({ people }: PeopleDeps, { personKey }: Pick<Keyed, 'personKey'>, line: string): Buffer =>
+  personKey === null ? createHash('sha256').update(line).digest() : people.hashText(line, personKey)
+
+/** Decrypts what a file has of a loan; undefined where the key of the customer was destroyed. @throws WrongSecretError */
+export function openContent(
+  { people }: PeopleDeps,
+  organizationId: number,
+  { customerId, content, isSealed, personKey }: KeyedLine,
+): string | undefined {
+  if (!isSealed || content === null) return content ?? undefined
+  try {
+    return people.openText({ organizationId, id: customerId }, content, personKey)
+  } catch (error) {
+    // Another key than that of the line: the first was destroyed.
+    if (error instanceof WrongSecretError) throw error
+    return undefined
+  }
+}

@@ -27,12 +27,12 @@ import type { Deps } from '../deps.ts'
 import type { Job, Left } from '../jobs/job.ts'
 import { withTermsThen } from '../portfolio/positions.ts'
 import { digestOf } from './exportFile.ts'
-import { hashOfLine, sealContent } from './sealedLines.ts'
+import { hashOfLine, isHashOf, sealContent } from './sealedLines.ts'
 
 /** The pause after a round that left nothing to do. */
 const EVERY_MS = 1_000
 /** Loans of one step: what a crash makes the job do again. */
-export const LOANS_A_STEP = 500
+const LOANS_A_STEP = 500
 /** Milliseconds for which lines are written before requests get their turn. */
 const SLICE_MS = 5
 
@@ -42,29 +42,36 @@ type JobDeps = Pick<Deps, 'db' | 'config' | 'now' | 'people'>
  * Creates the job that makes files for bureaux: it walks through the loans of the day by their numbers, some in each step, and
  * keeps its place with what it has made of them in one transaction. A process that ends in the middle leaves the rest to the next.
  */
-export function exportsJob(deps: JobDeps): Job {
+export function exportsJob(deps: JobDeps, { loansAStep = LOANS_A_STEP }: { readonly loansAStep?: number } = {}): Job {
   return {
     name: 'exports',
     failure: 'a file for a bureau could not be made',
     everyMs: EVERY_MS,
     organizations: () => findExporting(deps.db),
     work: async (organizationId, signal) =>
-      (await inTransaction(deps.db, (transaction) => step(deps, transaction, organizationId, signal))) ?? 'waits',
+      (await inTransaction(deps.db, (transaction) =>
+        step(deps, transaction, { organizationId, signal, loansAStep }),
+      )) ?? 'waits',
   }
+}
+
+interface Step {
+  readonly organizationId: number
+  readonly signal: AbortSignal
+  readonly loansAStep: number
 }
 
 /** Makes the next part of the file of an organization that was asked for first; undefined where others make it. */
 async function step(
   deps: JobDeps,
   transaction: Transaction,
-  organizationId: number,
-  signal: AbortSignal,
+  { organizationId, signal, loansAStep }: Step,
 ): Promise<Left | undefined> {
   const file = await lockRunning(transaction, organizationId)
   if (!file) return undefined
   const { config } = deps
   const total = file.done === 0 ? await countLoansOfFile(transaction, file) : file.total
-  const read = { above: file.position, most: LOANS_A_STEP, zone: config.zone }
+  const read = { above: file.position, most: loansAStep, zone: config.zone }
   const found = await readLoansOfFile(transaction, file, read)
   if (found.length === 0) {
     const content = await digestOf(deps, { pool: transaction }, file, signal)
@@ -165,7 +172,7 @@ function lineIn(deps: JobDeps, file: ExportFile, { loan, figures, before }: Line
     return { loanId, customerId, kind: 'exception', reason: null, hash: known, ...sealed }
   }
   const hash = hashOfLine(deps, keyed, line.text)
-  if (known !== null && hash.equals(known)) return leftOut('unchanged')
+  if (known !== null && isHashOf(known, hash, line.text)) return leftOut('unchanged')
   return { loanId, customerId, kind: 'accepted', reason: null, hash, ...sealContent(deps, keyed, line.text) }
 }
 

@@ -23,7 +23,13 @@ export function sealContent({ people }: PeopleDeps, { organizationId, customerId
 
 /** Returns the hash by which a line is compared with another one: it says nothing once the key of the customer is destroyed. */
 export const hashOfLine = ({ people }: PeopleDeps, { personKey }: Pick<Keyed, 'personKey'>, line: string): Buffer =>
-  personKey === null ? createHash('sha256').update(line).digest() : people.hashText(line, personKey)
+  personKey === null ? plainHash(line) : people.hashText(line, personKey)
+
+const plainHash = (line: string): Buffer => createHash('sha256').update(line).digest()
+
+/** Returns whether a hash is that of a line: by the key of the customer, or plain, from before the customer had one. */
+export const isHashOf = (known: Uint8Array, hash: Buffer, line: string): boolean =>
+  hash.equals(known) || plainHash(line).equals(known)
 
 /** Decrypts what a file has of a loan; undefined where the key of the customer was destroyed. @throws WrongSecretError */
 export function openContent(

@@ -149,13 +149,251 @@ describe('a file for the bureaux of Kenya', () => {
     const asOf = '2026-02-19'
     const { totals } = await make({ ...KENYA, asOf })
     const sum = (member: 'principalOutstanding' | 'loans') => totals.reduce((all, one) => all + one[member], 0)
-    const par = await ok<{ currencies: { currencyCode: string; total: { principal: number; loans: number } }[] }>(
+    const par = await ok<{ groups: { currencyCode: string; loans: number; principalOutstanding: number }[] }>(
       service.get(`/v1/portfolio/par?asOf=${asOf}`, operator),
     )
+    const groups = par.groups.filter(({ currencyCode }) => currencyCode === 'KES')
+    expect([sum('loans'), sum('principalOutstanding')]).toEqual([
+      groups.reduce((all, one) => all + one.loans, 0),
+      groups.reduce((all, one) => all + one.principalOutstanding, 0),
+    ])
+    expect(sum('loans')).toBe(3)
     await keepJournal(service.deps)
-    const balance = await ok<{ accounts: object[] }>(
-      service.get(`/v1/accounting/trial-balance?asOf=${asOf}&basis=value&currencyCode=KES`, operator),
+    const { accounts } = await ok<{ accounts: { code: string; balance: number }[] }>(
+      service.get(`/v1/accounting/trial-balance?asOf=${asOf}&basis=economic&currency=KES`, operator),
     )
-    expect({ par, balance, sum: [sum('principalOutstanding'), sum('loans')] }).toEqual({})
+    expect(accounts.find(({ code }) => code === '1100')!.balance).toBe(sum('principalOutstanding'))
+  })
+})
+
+describe('corrections', () => {
+  it('are refused before a file was accepted, and of a day of which none was', async () => {
+    const before = await request({ ...KENYA, mode: 'corrections' })
+    expect([before.status, before.body.message]).toEqual([
+      409,
+      expect.stringContaining('no file of ke_dst_4_1_mobile was accepted'),
+    ])
+    const file = await make({ ...KENYA, asOf: '2026-02-18' })
+    const accept = () => ok(service.post(`/v1/exports/${file.id}/accept`, { body: {}, ...operator }))
+    expect(await accept()).toMatchObject({ state: 'accepted', acceptedAt: expect.any(String) })
+    expect(await accept()).toMatchObject({ state: 'accepted' })
+    const elsewhere = await request({ ...KENYA, mode: 'corrections', asOf: '2026-02-17' })
+    expect(elsewhere.status).toBe(409)
+  })
+
+  it('have exactly the loans whose lines a back-dated payment makes others, and those that can be told now', async () => {
+    service.clock.set('2026-03-01')
+    const [paid, quiet, unknown] = [
+      await lend(person()),
+      await lend(person()),
+      await lend(person({ lastName: undefined })),
+    ]
+    service.clock.set('2026-03-20')
+    const full = await make({ ...KENYA, asOf: '2026-03-15' })
+    await ok(service.post(`/v1/exports/${full.id}/accept`, { body: {}, ...operator }))
+    const back = { transactionAmount: 1_000, transactionDate: '2026-03-10' }
+    await ok(service.post(`/v1/loans/${paid.loan}/repayments`, { body: back }))
+    await ok(service.post(`/v1/loans/${quiet.loan}/repayments`, { body: { ...back, transactionDate: '2026-03-18' } }))
+    await ok(service.put(`/v1/customers/${unknown.customer}/identity`, { body: person() }))
+    const corrected = await make({ ...KENYA, mode: 'corrections' })
+    expect(corrected).toMatchObject({ asOf: '2026-03-15', corrects: full.id, accepted: 2 })
+    const rows = (await fileOf(corrected)).split('\r\n').slice(1, -1)
+    expect(rows.map((row) => row.split(',')[7]).toSorted()).toEqual([paid.loan, unknown.loan].toSorted())
+    expect(rows.map(kenyanFaults)).toEqual([[], []])
+    const left = await itemsOf<{ loanId: string; reason: string }>(`/v1/exports/${corrected.id}/excluded`)
+    expect(left).toContainEqual({ loanId: quiet.loan, reason: 'unchanged' })
+    // Once these are accepted, nothing is left to correct.
+    await ok(service.post(`/v1/exports/${corrected.id}/accept`, { body: {}, ...operator }))
+    expect(await make({ ...KENYA, mode: 'corrections', asOf: '2026-03-15' })).toMatchObject({ accepted: 0 })
+  })
+})
+
+describe('a loan that is not paid', () => {
+  const rowOf = async (file: File, loan: string) =>
+    (await fileOf(file)).split('\r\n').find((row) => row.includes(`,${loan},`))
+  const reasonOf = async (file: File, loan: string) =>
+    (await itemsOf<{ loanId: string; reason: string }>(`/v1/exports/${file.id}/excluded`)).find(
+      ({ loanId }) => loanId === loan,
+    )?.reason
+
+  it('is listed 30 days after its borrower was told, and never where little is owed', async () => {
+    service.clock.set('2026-04-01')
+    const [late, small] = [await lend(person()), await lend(person(), 900)]
+    service.clock.set('2026-09-30')
+    const without = await make({ ...KENYA, asOf: '2026-09-20' })
+    expect(await reasonOf(without, late.loan)).toBe('notice_missing')
+    expect(await reasonOf(without, small.loan)).toBe('below_listing_amount')
+    const notices = `/v1/loans/${late.loan}/listing-notices`
+    const body = { sentOn: '2026-09-25', channel: 'sms', reference: 'SMS-1' }
+    const early = await service.post(notices, { body: { ...body, sentOn: '2026-10-01' }, ...operator })
+    expect([early.status, early.body.message]).toEqual([400, 'sentOn: must not be in the future: today is 2026-09-30'])
+    await ok(service.post(notices, { body, ...operator }))
+    expect(await itemsOf(notices)).toEqual([expect.objectContaining(body)])
+    service.clock.set('2026-10-31')
+    const soon = await make({ ...KENYA, asOf: '2026-10-24' })
+    expect(await reasonOf(soon, late.loan)).toBe('notice_missing')
+    const then = await make({ ...KENYA, asOf: '2026-10-25' })
+    expect(await rowOf(then, late.loan)).toMatch(/,177,2,C,F,20260401,/)
+  })
+
+  it('is told as disputed until the dispute is resolved; no word of it is in a table or in the trail', async () => {
+    service.clock.set('2026-11-10')
+    const { loan } = await lend(person())
+    const disputes = `/v1/loans/${loan}/disputes`
+    service.clock.set('2026-11-20')
+    const reason = 'Nililipa dukani kwa Mama Njeri'
+    const opened = await ok<{ id: string; reason: string }>(
+      service.post(disputes, { body: { openedOn: '2026-11-15', reason }, ...operator }),
+    )
+    expect(opened.reason).toBe(reason)
+    const disputed = await make({ ...KENYA, asOf: '2026-11-16' })
+    expect(await rowOf(disputed, loan)).toContain(',A,P,20261115,')
+    expect(await rowOf(await make({ ...KENYA, asOf: '2026-11-14' }), loan)).toContain(',A,F,20261110,')
+    const end = { resolvedOn: '2026-11-18', outcome: 'rejected', note: 'Mama Njeri hakumwona' }
+    const resolve = () => service.post(`${disputes}/${opened.id}/resolve`, { body: end, ...operator })
+    expect(await ok(resolve())).toMatchObject({ outcome: 'rejected', resolution: end.note, reason })
+    expect((await resolve()).status).toBe(409)
+    expect(await itemsOf(disputes)).toEqual([expect.objectContaining({ reason, resolution: end.note })])
+    expect(await rowOf(await make({ ...KENYA, asOf: '2026-11-18' }), loan)).toContain(',A,F,')
+    const { rows } = await service.owner.pool.query<{ found: string }>(
+      `SELECT d::text AS found FROM dispute d UNION ALL SELECT a::text FROM audit_entry a UNION ALL SELECT e::text FROM export_line e
+       UNION ALL SELECT f::text FROM export_file f UNION ALL SELECT k::text FROM idempotency_key k`,
+    )
+    expect(rows.filter(({ found }) => /Njeri|Otieno|Wanjiru|712345678/.test(found))).toEqual([])
+  })
+})
+
+describe('a customer whose key is destroyed', () => {
+  it('is in no file any more, and the file says how many lines are gone', async () => {
+    const { customer, loan } = await lend(person())
+    service.clock.set('2026-11-22')
+    const file = await make({ ...KENYA, asOf: '2026-11-21' })
+    expect(await fileOf(file)).toContain(`,${loan},`)
+    await service.owner.pool.query('UPDATE customer SET person_key = NULL, identity = NULL WHERE id = $1', [customer])
+    service.damages('a customer is erased by SQL')
+    expect(await fileOf(file)).not.toContain(`,${loan},`)
+    expect(await ok<{ erased: number }>(service.get(`/v1/exports/${file.id}`, operator))).toMatchObject({ erased: 1 })
+    const again = await make({ ...KENYA, asOf: '2026-11-21' })
+    const faults = await itemsOf<{ loanId: string }>(`/v1/exports/${again.id}/exceptions`)
+    expect(faults.some(({ loanId }) => loanId === loan)).toBe(true)
+  })
+})
+
+describe('a request that is wrong', () => {
+  it.each([
+    [{ asOf: '2026-01-31', format: 'nothing' }, 404, 'no format has that name'],
+    [{ ...KENYA }, 400, 'asOf: is required: a day that is over, such as 2026-11-21'],
+    [{ ...KENYA, asOf: '2026-11-22' }, 400, 'asOf: must be a day that is over: today is 2026-11-22'],
+    [
+      { ...KENYA, asOf: '2026-11-21', settings: { branch: '1' } },
+      400,
+      'settings.branch: is no setting: the format has none',
+    ],
+    [
+      { format: 'ug_cba', asOf: '2026-11-21' },
+      400,
+      'settings.participatingInstitution: is required: PI_Identification_Code that the Bank of Uganda gave you',
+    ],
+    [{ ...KENYA, asOf: '2026-11-21', mode: 'half' }, 400, 'mode: must be one of full, corrections'],
+    [{ ...KENYA, asOf: '2026-11-21', settings: { a: 1 } }, 400, 'settings: must have texts of at most 500 characters'],
+  ])('%j is refused: %i', async (body, status, message) => {
+    const answer = await request(body)
+    expect([answer.status, answer.body.message]).toEqual([status, message])
+  })
+
+  it('a file that is made has none to send, and no accepted one; another lender’s is not there', async () => {
+    const { id } = await ok(request({ ...KENYA, asOf: '2026-11-20' }))
+    expect(await ok(request({ ...KENYA, asOf: '2026-11-20' }))).toMatchObject({ id })
+    expect((await service.get(`/v1/exports/${id}/file`, operator)).status).toBe(409)
+    expect((await service.post(`/v1/exports/${id}/accept`, { body: {}, ...operator })).status).toBe(409)
+    expect((await service.get('/v1/exports/1/file', operator)).status).toBe(404)
+    await drain(exportsJob(service.deps))
+  })
+
+  it('of a USER is refused', async () => {
+    for (const path of ['/v1/exports', '/v1/export-formats', '/v1/exports/1/exceptions', '/v1/loans/1/disputes'])
+      expect((await service.get(path)).status).toBe(403)
+    expect((await service.post('/v1/exports', { body: { ...KENYA, asOf: '2026-01-01' } })).status).toBe(403)
+  })
+})
+
+describe('a format of the lender', () => {
+  const document = {
+    ...{
+      name: 'own_list',
+      version: '1',
+      title: 'Ours',
+      source: 'Ours',
+      separator: ';',
+      quotes: 'needed',
+      lineEnd: 'lf',
+    },
+    ...{
+      dates: 'DD/MM/YYYY',
+      amounts: 'decimal',
+      header: { kind: 'none' },
+      mark: 'X',
+      settings: [],
+      maps: {},
+      classes: [],
+    },
+    ...{ statuses: [], exclude: { endedBefore: null, consent: true, disputed: true, notice: null } },
+    fields: [
+      { name: 'loan', type: 'text', need: 'mandatory', from: { source: 'loan.id' } },
+      { name: 'owed', type: 'amount', need: 'mandatory', from: { source: 'loan.outstanding' } },
+      { name: 'since', type: 'date', need: 'conditional', when: 'overdue', from: { source: 'arrears.since' } },
+    ],
+  }
+  const store = (more: object = {}) =>
+    service.post('/v1/export-formats', { body: { document: { ...document, ...more } }, ...operator })
+
+  it('is stored once it is right, never changes, and makes files of those who consent', async () => {
+    const wrong = await store({
+      dates: 'tomorrow',
+      fields: [{ name: 'a', type: 'date', need: 'mandatory', from: { source: 'loan.id' } }],
+    })
+    expect([wrong.status, wrong.body.details]).toEqual([
+      400,
+      [
+        { field: 'document.dates', message: 'must be one of YYYYMMDD, YYYY-MM-DD, DD/MM/YYYY' },
+        { field: 'document.fields[0].type', message: 'must be text or digits: loan.id is a text' },
+      ],
+    ])
+    await ok(store())
+    await ok(store())
+    expect((await store({ title: 'Theirs' })).status).toBe(409)
+    expect((await store({ name: 'ug_cba' })).body.message).toBe(
+      'document.name: is the name of a format that comes with the service',
+    )
+    await ok(store({ version: '2' }))
+    const listed = await itemsOf<{ name: string; version: string }>('/v1/export-formats')
+    expect(listed.slice(-2).map(({ name, version }) => `${name}@${version}`)).toEqual(['own_list@2', 'own_list@1'])
+    const { loan, customer } = await lend(person())
+    await service.owner.pool.query(
+      `INSERT INTO consent (organization_id, customer_id, purpose, channel, given_at) VALUES (1, $1, 'bureau', 'app', '2026-11-01')`,
+      [customer],
+    )
+    service.clock.set('2026-11-23')
+    const file = await make({ format: 'own_list@1', asOf: '2026-11-22' })
+    expect(await fileOf(file)).toBe(`X;${loan};11000.00;\n`)
+    expect(file.reasons.find(({ reason }) => reason === 'no_consent')!.loans).toBe(file.excluded)
+  })
+})
+
+describe('a job that ends in the middle', () => {
+  it('goes on where it was: the file is the same as one that was made at once', async () => {
+    const whole = await make({ format: 'portfolio_return', asOf: '2026-11-22' })
+    const { id } = await ok(request({ format: 'portfolio_return', asOf: '2026-11-22' }))
+    // A step that is thrown away, and one that is done, by processes that end then.
+    const aborted = new AbortController()
+    aborted.abort()
+    const job = () => exportsJob(service.deps, { loansAStep: 5 })
+    await expect(job().work(1, aborted.signal)).rejects.toThrow()
+    expect((await ok(service.get(`/v1/exports/${id}`, operator))).progress.done).toBe(0)
+    await workRound(job())
+    const half = await ok(service.get(`/v1/exports/${id}`, operator))
+    expect(half).toMatchObject({ state: 'running', progress: { done: 5, total: whole.progress.total } })
+    await drain(job())
+    expect((await ok(service.get(`/v1/exports/${id}`, operator))).sha256).toBe(whole.sha256)
   })
 })

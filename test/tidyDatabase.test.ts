@@ -42,6 +42,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
     ...['loans/sweep', 'portfolio/toldBuckets'],
     ...['payments/candidates', 'payments/inbox', 'payments/payments', 'payments/quietChannels'],
     ...['payments/reconciliations', 'payments/reversals'],
+    ...['exports/files', 'exports/lines'],
   ],
   'sums, and reading through the whole book': [
     ...['office/payments', 'office/search', 'office/today'],
@@ -54,6 +55,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'book/bookOrphans',
       'book/bookPostings',
     ],
+    ...['customers/consents', 'exports/loans'],
     ...['portfolio/arrearsList', 'portfolio/keptDays', 'portfolio/positions'],
     ...['book/totals', 'loans/earlierTerms', 'events/sealedChain', 'events/sealedCredit', 'events/sealedRows'],
   ],

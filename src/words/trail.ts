@@ -22,6 +22,10 @@ export const TRAIL_THINGS = {
   payment: ['payment', 'malipo'],
   'payment channel': ['payment channel', 'njia ya malipo'],
   reconciliation: ['statement compared', 'taarifa iliyolinganishwa'],
+  'listing notice': ['listing notice', 'taarifa ya kuorodheshwa'],
+  dispute: ['dispute', 'pingamizi'],
+  'export format': ['format of files', 'muundo wa faili'],
+  'export file': ['file for a bureau', 'faili la taasisi'],
   'payment reversal': ['payment taken back', 'malipo yaliyobatilishwa'],
 } as const satisfies Words
 
@@ -59,7 +63,7 @@ export const TRAIL_ACTIONS = {
   silent: ['nothing came in', 'hakuna kilichoingia'],
   recover: ['delivery begun again', 'kuanza upya kutuma'],
   delete: ['deleted', 'kuondoa kabisa'],
-  complete: ['compared', 'kulinganisha'],
+  complete: ['completed', 'kukamilisha'],
   receive: ['received', 'kupokea'],
   'decide again': ['message read again', 'kusoma ujumbe tena'],
   confirm: ['confirmed by the statement', 'kuthibitishwa na taarifa'],
@@ -67,6 +71,8 @@ export const TRAIL_ACTIONS = {
   allocate: ['allocated', 'kugawa kwa mikopo'],
   'reverse allocations': ['allocations reversed', 'kubatilisha mgao'],
   return: ['paid back', 'kurudisha'],
+  accept: ['accepted by the receiver', 'kukubaliwa na mpokeaji'],
+  resolve: ['resolved', 'kutatua'],
 } as const satisfies Words
 
 /** What the trail keeps of a thing, by its names in the trail. */
@@ -96,6 +102,7 @@ export const TRAIL_FIELDS = {
   businessName: ['business name', 'jina la biashara'],
   capOfPrincipal: ['at most of the principal', 'isiyozidi sehemu ya mtaji'],
   cause: ['cause', 'sababu'],
+  channel: ['channel', 'njia'],
   channelId: ['channel', 'njia'],
   chargedOffOn: ['charged off on', 'iliondolewa hesabuni tarehe'],
   class: ['class', 'daraja'],
@@ -127,7 +134,14 @@ export const TRAIL_FIELDS = {
   every: ['every', 'kila'],
   externalId: ['external id', 'kitambulisho cha nje'],
   fees: ['fees', 'ada'],
+  corrects: ['corrects', 'husahihisha'],
   figures: ['lines', 'mistari'],
+  format: ['format', 'muundo'],
+  openedOn: ['opened on', 'lilifunguliwa tarehe'],
+  outcome: ['outcome', 'matokeo'],
+  resolvedOn: ['resolved on', 'lilitatuliwa tarehe'],
+  sentOn: ['sent on', 'ilitumwa tarehe'],
+  settings: ['settings', 'mipangilio'],
   firstDueAfter: ['first due after', 'la kwanza baada ya'],
   from: ['from', 'kuanzia'],
   fromDays: ['from day', 'kuanzia siku'],

@@ -90,6 +90,7 @@ const UNIQUE = [
   'secret_hash',
   'receipt',
   'digest',
+  'name',
 ]
 
 const MADE = /is not in the trail: nothing says that it was/
@@ -108,6 +109,10 @@ const ADDED: Readonly<Record<SealedName, RegExp>> = {
   pending_action: /^pending action 1001: is not in the trail/m,
   payment_channel: /^payment_channel 1001: is not in the trail/m,
   payment: /^payment \d+: is not in the trail/m,
+  listing_notice: /^listing_notice \d+: is not in the trail/m,
+  dispute: /^dispute \d+: is not in the trail/m,
+  export_format: /^export_format \d+: is not in the trail/m,
+  export_file: /^export_file \d+: is not in the trail/m,
   reconciliation: /^reconciliation \d+: is not in the trail/m,
   payment_reversal: /^payment_reversal \d+: is not in the trail/m,
   credit_decision: /^credit_decision \d+: is not in the trail/m,

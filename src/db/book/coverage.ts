@@ -40,6 +40,10 @@ const MESSAGES = notFound(
 const STATEMENT_LINES = notFound(
   'lines of a statement that was compared: the same statement, compared again, makes them again',
 )
+const FILE_LINES = notFound(
+  'lines of a file for a bureau: the SHA-256 of the file is sealed, and says that another line is in it',
+)
+const CONSENTS = notFound('what customers have agreed to')
 const CLOCK = notFound('the time of a test organization, in which no money is')
 
 /** The tables that no seal covers. Each column is in this list; a test compares the list with the tables. */
@@ -183,6 +187,17 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
       STATEMENT_LINES,
     ),
   },
+  export_line: {
+    rows: FILE_LINES,
+    columns: each(
+      ['organization_id', 'export_id', 'loan_id', 'customer_id', 'kind', 'reason', 'content', 'is_sealed', 'hash'],
+      FILE_LINES,
+    ),
+  },
+  consent: {
+    rows: CONSENTS,
+    columns: each(['organization_id', 'id', 'customer_id', 'purpose', 'channel', 'given_at', 'withdrawn_at'], CONSENTS),
+  },
   payment_inbox: {
     rows: MESSAGES,
     columns: each(
@@ -297,6 +312,7 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
 const LEFT_OUT: Readonly<Record<string, Coverage>> = {
   'loan.carried_version': notFound('only says whether a stored computation may be used again'),
   'loan.next_change_at': AGAIN,
+  ...Object.fromEntries(['position', 'done', 'total', 'sums'].map((column) => [`export_file.${column}`, JOB])),
   'loan.carried_forward': partly('a text that is used is compared; without one, the loan is replayed'),
   'credit_standing.score_digest': notFound('only says whether the next score is a new decision'),
 }

@@ -279,6 +279,48 @@ export const SEALED = {
     leftOut: { version: COUNTED },
     isMutable: true,
   },
+  listing_notice: {
+    key: ['id'],
+    columns: ['loan_id', 'sent_on', 'channel', 'reference', 'created_at'],
+    leftOut: {},
+    isMutable: false,
+  },
+  dispute: {
+    key: ['id'],
+    columns: [
+      'loan_id',
+      'customer_id',
+      'opened_on',
+      'reason',
+      'outcome',
+      'resolution',
+      'resolved_on',
+      'created_at',
+      'resolved_at',
+    ],
+    leftOut: {},
+    isMutable: true,
+  },
+  export_format: {
+    key: ['id'],
+    columns: ['name', 'version', 'document', 'created_at'],
+    leftOut: {},
+    isMutable: false,
+  },
+  export_file: {
+    key: ['id'],
+    columns: [
+      ...['format', 'format_version', 'document', 'settings', 'as_of', 'mode', 'corrects', 'known_at', 'state'],
+      ...['figures', 'sha256', 'bytes', 'created_at', 'finished_at', 'accepted_at'],
+    ],
+    leftOut: Object.fromEntries(
+      ['position', 'done', 'total', 'sums'].map((column) => [
+        column,
+        'how far the file is: the figures are kept once it is made',
+      ]),
+    ),
+    isMutable: true,
+  },
   credit_policy: {
     key: ['version'],
     columns: ['arrival', 'policy', 'created_at'],

@@ -28,6 +28,10 @@ const KEY_TYPES = {
   payment: 'bigint',
   payment_reversal: 'bigint',
   reconciliation: 'bigint',
+  listing_notice: 'bigint',
+  dispute: 'bigint',
+  export_format: 'bigint',
+  export_file: 'bigint',
 } as const
 
 /** The row of the lender itself has no other organization, and signing keys belong to none. */
@@ -87,6 +91,10 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
     payment: ['payment'],
     'payment reversal': ['payment_reversal'],
     reconciliation: ['reconciliation'],
+    'listing notice': ['listing_notice'],
+    dispute: ['dispute'],
+    'export format': ['export_format'],
+    'export file': ['export_file'],
   } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
 )
 

@@ -251,7 +251,7 @@ export async function finishFile(
   { sha256, bytes }: ExportContent,
   now: Instant,
 ): Promise<void> {
-  const trace = { action: 'complete', before: null, after: { state: 'ready', figures: sums, sha256 } }
+  const trace = { action: 'complete', before: null, after: { state: 'ready', sha256 } }
   const traced = trailValues(transaction, service(organizationId), now, { entity: EXPORT_FILE, id }, trace)
   await transaction.query(finish({ ...traced, id, figures: JSON.stringify(sums), sha256, bytes }))
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Author, auditRow, keyRows } from '../audit/trail.ts'
 import type { Prisma, ExportFormat as Row } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
@@ -44,7 +45,8 @@ export const countFormats = (db: Db, organizationId: number): Promise<number> =>
 export async function insertFormat(db: Db, author: Author, format: StoredFormat): Promise<void> {
   const { organizationId, id, name, version, createdAt } = format
   const document = format.document as Prisma.InputJsonObject
-  const trace = { action: 'create', before: null, after: { name, version, document } }
+  const sha256 = createHash('sha256').update(JSON.stringify(document)).digest('hex')
+  const trace = { action: 'create', before: null, after: { name, version, sha256 } }
   await db.prisma.$transaction([
     db.prisma.exportFormat.create({
       data: { organizationId, id, name, version, document, createdAt: new Date(createdAt) },

@@ -34,6 +34,10 @@ const ENTITIES = [
   'payment channel',
   'payment reversal',
   'reconciliation',
+  'listing notice',
+  'dispute',
+  'export format',
+  'export file',
 ]
 
 export function auditCommand(program: Command, shell: Shell): void {

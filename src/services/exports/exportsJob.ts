@@ -161,9 +161,8 @@ function lineIn(deps: JobDeps, file: ExportFile, { loan, figures, before }: Line
   const { id: loanId, customerId } = loan
   const keyed = { organizationId: file.organizationId, customerId, personKey: loan.personKey }
   const known = before?.get(loanId) ?? null
-  const leftOut = (reason: string): ExportLine => ({
-    ...{ loanId, customerId, kind: 'excluded', reason, content: null, isSealed: false, hash: known },
-  })
+  const plain = { content: null, isSealed: false, hash: known }
+  const leftOut = (reason: string): ExportLine => ({ loanId, customerId, kind: 'excluded', reason, ...plain })
   const reason = exclusionOf(format, figures)
   if (reason !== null) return leftOut(reason)
   const line = lineOf(format, figures, file.settings)

@@ -87,6 +87,8 @@ export interface DisputeRequest {
   readonly reason: string
 }
 
+const OPEN = { outcome: null, resolution: null, resolvedOn: null, resolvedAt: null }
+
 /** How often a dispute is tried whose customer got a key meanwhile. */
 const TRIES = 3
 
@@ -108,8 +110,14 @@ export async function openDispute(
     const sealed = deps.people.sealText({ organizationId, id: customerId }, reason, personKey)
     const id = (await reserveIds(deps, 'payment', 1))()
     const dispute: Dispute = {
-      ...{ organizationId, id, loanId, customerId, openedOn, reason: sealed.text, createdAt },
-      ...{ outcome: null, resolution: null, resolvedOn: null, resolvedAt: null },
+      ...OPEN,
+      organizationId,
+      id,
+      loanId,
+      customerId,
+      openedOn,
+      reason: sealed.text,
+      createdAt,
     }
     const newKey = personKey === null ? sealed.personKey : undefined
     if (await abortedWhereKeyTaken(insertDispute(deps.db, caller, dispute, newKey)))

@@ -53,7 +53,14 @@ beforeAll(async () => {
   await records.post('/v1/borrowers', { body: { ...aBorrower, id: 71, business_name: 'Ours Alone' } })
   await records.post('/v1/loans', { body: { ...aBasicLoan, borrower_id: 71, loan_id: 71 } })
   await records.post('/v1/repayments', { body: { ...aRepayment, loan_id: 71, repayment_id: 71 } })
-  ids = { transactionId: paid.id, customer: 'asha', version: '1', messageId: '1' }
+  ids = {
+    transactionId: paid.id,
+    customer: 'asha',
+    version: '1',
+    messageId: '1',
+    name: 'portfolio_return',
+    disputeId: '1',
+  }
   const documents = await Promise.all(
     Object.entries(HOSTS).map(async ([style, host]) => {
       const { body } = await service.get<Document>('/openapi.json', { host })

@@ -17,8 +17,10 @@ export interface ExportSum {
   readonly overdue: string
 }
 
-/** Sums by kind of line and by currency. */
-export type ExportSums = Readonly<Partial<Record<LineKind, Readonly<Record<string, ExportSum>>>>>
+/** Sums by kind of line and by currency, and the loans that are left out, by reason. */
+export interface ExportSums extends Readonly<Partial<Record<LineKind, Readonly<Record<string, ExportSum>>>>> {
+  readonly reasons?: Readonly<Record<string, number>>
+}
 
 /** A file for a credit bureau or a supervisor. */
 export interface ExportFile {

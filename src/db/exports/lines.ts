@@ -116,24 +116,3 @@ export async function countErased(
   return (await pool.query<{ erased: number }>(erased({ organizationId: of.organizationId, id: of.id }))).rows[0]!
     .erased
 }
-
-/** How many lines of a kind a file has, by reason. */
-export interface ReasonCount {
-  readonly kind: LineKind
-  readonly reason: string | null
-  readonly lines: number
-}
-
-const reasons = statement<{ organizationId: number; id: bigint }>(
-  'export-line-reasons',
-  (p) => `SELECT kind, reason, count(*)::int AS lines FROM export_line
-    WHERE organization_id = ${p('organizationId')} AND export_id = ${p('id')} GROUP BY 1, 2 ORDER BY 1, 2`,
-)
-
-/** Counts the lines of a file by kind and reason. */
-export async function countReasons(
-  { pool }: Queries,
-  of: { readonly organizationId: number; readonly id: bigint },
-): Promise<ReasonCount[]> {
-  return (await pool.query<ReasonCount>(reasons({ organizationId: of.organizationId, id: of.id }))).rows
-}

@@ -9,7 +9,7 @@ import {
   findRunning,
   insertFile,
 } from '../../db/exports/files.ts'
-import { countErased, countReasons, type ReasonCount, readLinesOf } from '../../db/exports/lines.ts'
+import { countErased as countErasedLines, readLinesOf } from '../../db/exports/lines.ts'
 import { cursorAt, encodeCursor } from '../../db/queries/cursor.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import { dateIn, dayBefore, type LocalDate } from '../../domain/dates.ts'
@@ -157,18 +157,12 @@ export async function listNewestExports(
   return findNewestFiles(db, caller.organizationId, { before: range.before, rows: range.rows })
 }
 
-/** What a file has besides its sums. */
-export interface ExportDetails {
-  /** The loans by what became of them, and why. */
-  readonly reasons: readonly ReasonCount[]
-  /** Lines that were in the file, of customers whose key was destroyed since: they are in it no more. */
-  readonly erased: number
-}
-
-/** Returns what a file has besides its sums. @throws LendingError `permission_denied`, `not_found` */
-export async function getExportDetails(deps: Pick<Core, 'db'>, caller: Caller, id: bigint): Promise<ExportDetails> {
-  const file = await getExport(deps, caller, id)
-  return { reasons: await countReasons(deps.db, file), erased: await countErased(deps.db, file) }
+/**
+ * Counts the lines that were in a file, of customers whose key was destroyed since: they are in it no more.
+ * @throws LendingError `permission_denied`, `not_found`
+ */
+export async function countErased(deps: Pick<Core, 'db'>, caller: Caller, id: bigint): Promise<number> {
+  return countErasedLines(deps.db, await getExport(deps, caller, id))
 }
 
 /**

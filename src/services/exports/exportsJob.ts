@@ -175,10 +175,10 @@ function lineIn(deps: JobDeps, file: ExportFile, { loan, figures, before }: Line
   return { loanId, customerId, kind: 'accepted', reason: null, hash, ...sealContent(deps, keyed, line.text) }
 }
 
-type Sums = Partial<Record<LineKind, Record<string, ExportSum>>>
+type Sums = Partial<Record<LineKind, Record<string, ExportSum>>> & { reasons?: Record<string, number> }
 
 /** Adds a loan to the sums of what became of it. */
-function addTo(sums: Sums, { line: { kind }, figures: { loan, state } }: MadeLine): void {
+function addTo(sums: Sums, { line: { kind, reason }, figures: { loan, state } }: MadeLine): void {
   const { currency, principal } = loan.terms
   const ofKind = sums[kind] ?? {}
   const sum = ofKind[currency.code] ?? NOTHING
@@ -191,6 +191,7 @@ function addTo(sums: Sums, { line: { kind }, figures: { loan, state } }: MadeLin
     overdue: plus(sum.overdue, state.totalOverdue),
   }
   sums[kind] = ofKind
+  if (reason !== null) sums.reasons = { ...sums.reasons, [reason]: (sums.reasons?.[reason] ?? 0) + 1 }
 }
 
 const NOTHING: ExportSum = { loans: 0, principal: '0', principalOutstanding: '0', outstanding: '0', overdue: '0' }

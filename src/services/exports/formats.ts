@@ -46,7 +46,7 @@ export async function getFormat(
   const offered = BUILT_IN.find((one) => one.name === name && (version === undefined || version === one.version))
   if (offered && more.length === 0) return builtIn(offered)
   const own = more.length === 0 ? await findFormat(db, caller.organizationId, { name, version }) : undefined
-  if (!own) throw notFound(`no format has that name${version === undefined ? '' : ' and version'}`, 'export format')
+  if (!own) throw notFound('no export format has that name', 'export format')
   return { format: own.document as ExportFormat, storedAt: own.createdAt }
 }
 

@@ -9,19 +9,20 @@ const loan = { id: '4000000000000001' }
 const none = { loans: 0, principal: 0, principalOutstanding: 0, outstanding: 0, overdue: 0 }
 
 const ready = {
-  id: '4000000000000010',
+  id: '4000000000000008',
   format: newExport.format,
   formatVersion: '1',
   asOf: newExport.asOf,
   mode: newExport.mode,
   corrects: null,
   settings: {},
-  knownAt: '2026-02-10T09:30:00.000+03:00',
+  knownAt: '2026-02-20T09:30:00.000+03:00',
   state: 'ready' as const,
   progress: { done: 3, total: 3 },
   accepted: 1,
   excluded: 1,
   exceptions: 1,
+  reasons: [{ reason: 'ended_before', loans: 1 }],
   totals: [
     {
       kind: 'accepted' as const,
@@ -35,22 +36,12 @@ const ready = {
   ],
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' as string | null,
   bytes: 512 as number | null,
-  createdAt: '2026-02-10T09:30:00.000+03:00',
-  finishedAt: '2026-02-10T09:30:02.000+03:00' as string | null,
+  createdAt: '2026-02-20T09:30:00.000+03:00',
+  finishedAt: '2026-02-20T09:30:02.000+03:00' as string | null,
   acceptedAt: null as string | null,
 }
 
 export const exportFile = ready
-
-export const details = {
-  ...ready,
-  reasons: [
-    { kind: 'accepted' as const, reason: null, loans: 1 },
-    { kind: 'exception' as const, reason: null, loans: 1 },
-    { kind: 'excluded' as const, reason: 'ended_before', loans: 1 },
-  ],
-  erased: 0,
-}
 
 export const exception = { loanId: loan.id, field: 'Surname', rule: 'required', value: null }
 
@@ -87,31 +78,31 @@ export const format = {
   version: document.version,
   title: document.title,
   source: document.source,
-  storedAt: '2026-02-10T09:30:00.000+03:00' as string | null,
+  storedAt: '2026-02-20T09:30:00.000+03:00' as string | null,
 }
 
 export const notice = {
-  id: '4000000000000011',
+  id: '4000000000000006',
   loanId: loan.id,
-  sentOn: '2026-01-31',
+  sentOn: '2026-02-20',
   channel: 'sms' as const,
   reference: 'SMS-4711' as string | null,
-  createdAt: '2026-02-10T09:30:00.000+03:00',
+  createdAt: '2026-02-20T09:30:00.000+03:00',
 }
 
 export const newNotice = { sentOn: notice.sentOn, channel: notice.channel, reference: 'SMS-4711' }
 
-export const newDispute = { openedOn: '2026-01-31', reason: 'I paid at the shop on Tuesday.' }
+export const newDispute = { openedOn: '2026-02-20', reason: 'I paid at the shop on Tuesday.' }
 
 export const dispute = {
-  id: '4000000000000012',
+  id: '4000000000000007',
   loanId: loan.id,
   openedOn: newDispute.openedOn,
   reason: newDispute.reason as string | null,
   outcome: null as 'upheld' | null,
   resolution: null as string | null,
   resolvedOn: null as string | null,
-  createdAt: '2026-02-10T09:30:00.000+03:00',
+  createdAt: '2026-02-20T09:30:00.000+03:00',
 }
 
-export const resolution = { resolvedOn: '2026-01-31', outcome: 'upheld' as const, note: 'The shop has confirmed it.' }
+export const resolution = { resolvedOn: '2026-02-20', outcome: 'upheld' as const, note: 'The shop has confirmed it.' }

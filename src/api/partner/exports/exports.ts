@@ -5,9 +5,9 @@ import type { Deps } from '../../../services/deps.ts'
 import { readExportFile, type SentFile } from '../../../services/exports/exportFile.ts'
 import {
   acceptExport,
+  countErased,
   createExport,
   getExport,
-  getExportDetails,
   listExceptions,
   listExcluded,
   listExports,
@@ -21,7 +21,6 @@ import {
   createExportRequest,
   exceptionPage,
   excludedPage,
-  exportDetailsSchema,
   exportPage,
   exportParams,
   exportQuery,
@@ -30,7 +29,6 @@ import {
   toException,
   toExcluded,
   toExport,
-  toExportDetails,
 } from './exports.wire.ts'
 import { formatRoutes } from './formats.ts'
 import { listingRoutes } from './listings.ts'
@@ -110,11 +108,13 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
         summary: 'Read how far a file is',
         description: 'With its control totals, its digest, and why loans are left out.',
         params: exportParams,
-        response: { 200: exportDetailsSchema },
+        response: { 200: exportSchema },
       },
     },
-    async ({ caller, params: { id } }) =>
-      toExportDetails(await getExport(deps, caller, id), await getExportDetails(deps, caller, id), zone),
+    async ({ caller, params: { id } }) => ({
+      ...toExport(await getExport(deps, caller, id), zone),
+      erased: await countErased(deps, caller, id),
+    }),
   )
 }
 

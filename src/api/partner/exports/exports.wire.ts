@@ -4,13 +4,7 @@ import { EXCLUSIONS } from '../../../domain/exports/figures.ts'
 import { LINE_RULES } from '../../../domain/exports/line.ts'
 import { EXPORT_MODES, EXPORT_STATES, LINE_KINDS } from '../../../domain/exports/vocabulary.ts'
 import { currencyOf, minorToNumber } from '../../../domain/money.ts'
-import type {
-  ExcludedLoan,
-  ExportDetails,
-  ExportException,
-  ExportFile,
-  ExportSum,
-} from '../../../services/exports/exports.ts'
+import type { ExcludedLoan, ExportException, ExportFile, ExportSum } from '../../../services/exports/exports.ts'
 import { listQuery } from '../../lists/query.ts'
 import { count, total, word } from '../../openapi/answers.ts'
 import { codec, idParam, instant, localDate, money, Refused, text } from '../../wire.ts'
@@ -28,22 +22,25 @@ export const exportParams = z
 /** The most settings of a request, and the most characters of a value. */
 const SETTINGS = { most: 50, longest: 500 } as const
 
-const settings = codec<Record<string, string>>(
-  (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return new Refused('must be an object')
-    const entries = Object.entries(value as Record<string, unknown>)
-    if (entries.length > SETTINGS.most) return new Refused(`must have at most ${SETTINGS.most} members`)
-    const isRight = entries.every(([, one]) => typeof one === 'string' && one.length <= SETTINGS.longest)
-    if (!isRight) return new Refused(`must have texts of at most ${SETTINGS.longest} characters`)
-    return value as Record<string, string>
-  },
-  {
-    type: 'object',
-    additionalProperties: { type: 'string', maxLength: SETTINGS.longest },
-    description:
-      'Constants of yours that the format takes, by the names of its settings: codes that a bureau gave you.',
-    examples: [{}],
-  },
+const settings = named(
+  'ExportSettingsRequest',
+  codec<Record<string, string>>(
+    (value) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return new Refused('must be an object')
+      const entries = Object.entries(value as Record<string, unknown>)
+      if (entries.length > SETTINGS.most) return new Refused(`must have at most ${SETTINGS.most} members`)
+      const isRight = entries.every(([, one]) => typeof one === 'string' && one.length <= SETTINGS.longest)
+      if (!isRight) return new Refused(`must have texts of at most ${SETTINGS.longest} characters`)
+      return value as Record<string, string>
+    },
+    {
+      type: 'object',
+      additionalProperties: { type: 'string', maxLength: SETTINGS.longest },
+      description:
+        'Constants of yours that the format takes, by the names of its settings: codes that a bureau gave you.',
+    },
+  ),
+  { example: {} },
 )
 
 /** The name of a format, with or without its version. */
@@ -86,44 +83,40 @@ const totals = named(
   { example: examples.exportFile.totals[0]! },
 )
 
-const members = {
-  id: z.string().describe("The service's number."),
-  format: z.string(),
-  formatVersion: z.string(),
-  asOf: z.iso.date(),
-  mode: word('What it has', EXPORT_MODES),
-  corrects: z.string().nullable().describe('Of corrections: the accepted file with which the lines are compared.'),
-  settings: z.record(z.string(), z.string()),
-  knownAt: instant.describe('What was told up to this instant counts.'),
-  state: word('How far it is', EXPORT_STATES),
-  progress: z.object({ done: total, total }).describe('Loans that were looked at, of all of the day.'),
-  accepted: total.describe('Loans that the file has.'),
-  excluded: total.describe('Loans that it leaves out, each with a reason.'),
-  exceptions: total.describe('Loans that it cannot have: a field is missing or wrong.'),
-  totals: z.array(totals).describe('Sums by kind and currency; together, those of the portfolio of the day.'),
-  sha256: z.string().nullable().describe('Of the file, in hexadecimal digits; null while it is made.'),
-  bytes: total.nullable(),
-  createdAt: instant,
-  finishedAt: instant.nullable(),
-  acceptedAt: instant.nullable().describe('When you said that the receiver has accepted it.'),
-}
+const progress = named('ExportProgress', z.object({ done: total, total }), { example: examples.exportFile.progress })
 
-export const exportSchema = named('Export', z.object(members), { example: examples.exportFile })
+const reason = named('ExportReason', z.object({ reason: word('Why loans are left out', EXCLUSIONS), loans: total }), {
+  example: examples.exportFile.reasons[0]!,
+})
 
-export const exportDetailsSchema = named(
-  'ExportDetails',
+const settingsSchema = named('ExportSettings', z.record(z.string(), z.string()), { example: {} })
+
+export const exportSchema = named(
+  'Export',
   z.object({
-    ...members,
-    reasons: z.array(
-      z.object({
-        kind: word('What became of the loans', LINE_KINDS),
-        reason: z.string().nullable().describe('Why they are left out.'),
-        loans: total,
-      }),
-    ),
-    erased: count.describe('Lines of customers who were erased since: the file has them no more.'),
+    id: z.string(),
+    format: z.string(),
+    formatVersion: z.string(),
+    asOf: z.iso.date(),
+    mode: word('What it has', EXPORT_MODES),
+    corrects: z.string().nullable().describe('Of corrections: the accepted file with which the lines are compared.'),
+    settings: settingsSchema,
+    knownAt: instant.describe('What was told up to this instant counts.'),
+    state: word('How far it is', EXPORT_STATES),
+    progress: progress.describe('Loans that were looked at, of all of the day.'),
+    accepted: total.describe('Loans that the file has.'),
+    excluded: total.describe('Loans that it leaves out.'),
+    exceptions: total.describe('Loans that it cannot have: a field is missing or wrong.'),
+    reasons: z.array(reason),
+    totals: z.array(totals).describe('Control totals; of all kinds together, those of the portfolio of the day.'),
+    sha256: z.string().nullable().describe('Null while it is made.'),
+    bytes: total.nullable(),
+    erased: count.optional().describe('Of one file: lines of customers who were erased since. They are gone.'),
+    createdAt: instant,
+    finishedAt: instant.nullable(),
+    acceptedAt: instant.nullable(),
   }),
-  { example: examples.details },
+  { example: examples.exportFile },
 )
 
 export const exportPage = pageOf('ExportPage', exportSchema)
@@ -174,6 +167,9 @@ export function toExport(file: ExportFile, zone: string): z.input<typeof exportS
     accepted: countOf('accepted'),
     excluded: countOf('excluded'),
     exceptions: countOf('exception'),
+    reasons: Object.entries(sums.reasons ?? {})
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([reason, loans]) => ({ reason, loans })),
     totals: LINE_KINDS.flatMap((kind) =>
       Object.entries(sums[kind] ?? {})
         .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -199,17 +195,6 @@ function toTotals(kind: (typeof LINE_KINDS)[number], currencyCode: string, sum: 
     overdue: number(sum.overdue),
   }
 }
-
-/** Builds the view of a file with its reasons. */
-export const toExportDetails = (
-  file: ExportFile,
-  { reasons, erased }: ExportDetails,
-  zone: string,
-): z.input<typeof exportDetailsSchema> => ({
-  ...toExport(file, zone),
-  reasons: reasons.map(({ kind, reason, lines }) => ({ kind, reason, loans: lines })),
-  erased,
-})
 
 /** Builds the view of a fault of a loan. */
 export const toException = ({ loanId, field, rule, value }: ExportException): z.input<typeof exceptionSchema> => ({

@@ -21,13 +21,16 @@ const plain = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]))
 }
 
-const document = codec<unknown>(
-  (value) => (typeof value === 'object' && value !== null ? plain(value) : new Refused('must be an object')),
-  {
-    type: 'object',
-    description: 'A format, as docs/exports.md says it: a checker names each fault.',
-    examples: [examples.document],
-  },
+const document = named(
+  'ExportFormatContent',
+  codec<unknown>(
+    (value) => (typeof value === 'object' && value !== null ? plain(value) : new Refused('must be an object')),
+    {
+      type: 'object',
+      description: 'A format, as docs/exports.md says it: a checker names each fault.',
+    },
+  ),
+  { example: examples.document },
 )
 
 const createRequest = named('CreateExportFormatRequest', z.strictObject({ document }), {
@@ -44,11 +47,11 @@ const members = {
 
 const formatSchema = named('ExportFormat', z.object(members), { example: examples.format })
 
-const documentSchema = named(
-  'ExportFormatDocument',
-  z.object({ ...members, document: z.record(z.string(), z.unknown()) }),
-  { example: { ...examples.format, document: examples.document } },
-)
+const contentSchema = named('ExportFormatStored', z.record(z.string(), z.unknown()), { example: examples.document })
+
+const documentSchema = named('ExportFormatDocument', z.object({ ...members, document: contentSchema }), {
+  example: { ...examples.format, document: examples.document },
+})
 
 const listSchema = named('ExportFormatList', z.object({ items: z.array(formatSchema), total: count }), {
   example: { items: [examples.format], total: 1 },

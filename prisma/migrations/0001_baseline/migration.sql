@@ -1136,7 +1136,7 @@ CREATE TABLE export_line (
   kind text NOT NULL CHECK (kind IN ('accepted', 'excluded', 'exception')),
   -- Why it is left out.
   reason text,
-  -- The line, or the faults as JSON: encrypted by the key of the customer, where the customer has one.
+  -- The line, or the faults as JSON: encrypted by the key of the customer, unless the customer was erased before.
   content text,
   is_sealed boolean NOT NULL,
   -- A keyed hash of the line that the receiver has of the loan once the file is accepted; null: it has none.

@@ -122,28 +122,13 @@ export async function insertNotice(db: Db, author: Author, notice: ListingNotice
   ])
 }
 
-/** Inserts a dispute, with its row of the trail, which has no text. @param personKey the key of the customer, where it is a new one */
-export async function insertDispute(
-  db: Db,
-  author: Author,
-  dispute: Dispute,
-  personKey: string | undefined,
-): Promise<boolean> {
+/** Inserts a dispute, with its row of the trail, which has no text. */
+export async function insertDispute(db: Db, author: Author, dispute: Dispute): Promise<void> {
   const { organizationId, id, loanId, customerId, openedOn, reason, createdAt } = dispute
   const after = { loanId: String(loanId), customerId: String(customerId), openedOn }
-  const audited = auditRow(
-    db.pool,
-    author,
-    createdAt,
-    { entity: DISPUTE, id },
-    { action: 'create', before: null, after },
-  )
-  return db.prisma.$transaction(async (tx) => {
-    if (personKey !== undefined) {
-      const where = { organizationId, id: customerId, personKey: null }
-      if ((await tx.customer.updateMany({ where, data: { personKey } })).count === 0) return false
-    }
-    await tx.dispute.create({
+  const trace = { action: 'create', before: null, after }
+  await db.prisma.$transaction([
+    db.prisma.dispute.create({
       data: {
         organizationId,
         id,
@@ -153,11 +138,10 @@ export async function insertDispute(
         reason,
         createdAt: new Date(createdAt),
       },
-    })
-    await tx.auditEntry.create({ data: audited })
-    await tx.idempotencyKey.createMany({ data: keyRows(author, DISPUTE, Number(id)) })
-    return true
-  })
+    }),
+    db.prisma.auditEntry.create({ data: auditRow(db.pool, author, createdAt, { entity: DISPUTE, id }, trace) }),
+    db.prisma.idempotencyKey.createMany({ data: keyRows(author, DISPUTE, Number(id)) }),
+  ])
 }
 
 /** The end of a dispute. */
@@ -190,7 +174,7 @@ export async function resolveDispute(
 export interface ListedLoan {
   readonly customerId: bigint
   readonly disbursedOn: LocalDate
-  /** The key of the customer; null: there is none. */
+  /** The key of the customer; null: the customer was erased. */
   readonly personKey: string | null
 }
 

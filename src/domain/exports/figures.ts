@@ -13,7 +13,7 @@ import { dividedBy, type Fraction, fraction, times } from '../schedule/fraction.
 import { type RatedProduct, UNIT_OF_RATE } from '../schedule/periodRates.ts'
 import { convert } from '../schedule/scheduleUnits.ts'
 import type { Condition } from './conditions.ts'
-import { classOf, type ExportFormat } from './format.ts'
+import { classOf, type ExportFormat, namesPeople } from './format.ts'
 import type { SourceName } from './sources.ts'
 
 /** The product of a loan, as far as files tell of it. */
@@ -36,6 +36,8 @@ export interface ExportedLoan {
   readonly product: ExportedProduct | null
   /** Null: nothing is known. */
   readonly identity: Identity | null
+  /** Whether the borrower was erased. */
+  readonly isErased: boolean
   /** Whether the borrower has agreed by the day of the file that bureaux are told. */
   readonly hasConsent: boolean
   /** The day of the first notice to the borrower that the loan will be listed; null: none was sent by the day of the file. */
@@ -244,6 +246,7 @@ export const sourceValue = (source: SourceName, figures: Figures, format: Export
 /** Why a loan is left out of a file. */
 export const EXCLUSIONS = [
   'ended_before',
+  'person_erased',
   'no_consent',
   'disputed',
   'below_listing_amount',
@@ -253,13 +256,15 @@ export const EXCLUSIONS = [
 export type Exclusion = (typeof EXCLUSIONS)[number]
 
 /** Returns why a format leaves a loan out; null where it does not. */
-export function exclusionOf({ exclude }: ExportFormat, figures: Figures): Exclusion | null {
+export function exclusionOf(format: ExportFormat, figures: Figures): Exclusion | null {
+  const { exclude } = format
   const { loan, day, endedOn } = figures
   const { endedBefore, consent, disputed } = exclude
   if (endedBefore !== null && endedOn !== null) {
     const first = endedBefore === 'month' ? `${day.asOf.slice(0, 7)}-01` : day.asOf
     if (endedOn < first) return 'ended_before'
   }
+  if (loan.isErased && namesPeople(format)) return 'person_erased'
   if (consent && !loan.hasConsent) return 'no_consent'
   if (disputed && loan.disputedOn !== null) return 'disputed'
   return exclusionByNotice(exclude.notice, figures)

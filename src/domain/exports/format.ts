@@ -1,5 +1,5 @@
 import type { Condition } from './conditions.ts'
-import type { SourceName } from './sources.ts'
+import { isOfPerson, type SourceName } from './sources.ts'
 
 /** How a value is written. */
 export const FIELD_TYPES = ['text', 'digits', 'number', 'decimal', 'date', 'amount'] as const
@@ -130,6 +130,10 @@ export interface ExportFormat {
 /** Returns the class of days in arrears; null where the format has none for them. */
 export const classOf = ({ classes }: Pick<ExportFormat, 'classes'>, days: number): string | null =>
   classes.find(({ from, to }) => days >= from && (to === null || days <= to))?.code ?? null
+
+/** Returns whether files of a format say who borrowers are. */
+export const namesPeople = ({ fields }: Pick<ExportFormat, 'fields'>): boolean =>
+  fields.some(({ from }) => from !== null && 'source' in from && isOfPerson(from.source))
 
 /** Returns the settings that a format needs, by name. */
 export const settingNames = ({ settings }: Pick<ExportFormat, 'settings'>): string[] => settings.map(({ name }) => name)

@@ -25,10 +25,6 @@ export interface People extends PersonBox {
   seal(whose: Whose, identity: Identity | null, personKey: string | null): SealedPerson & { readonly personKey: string }
   /** Returns who a customer is; undefined where nothing is known. @throws WrongSecretError */
   open(whose: Whose, person: Pick<SealedPerson, 'personKey' | 'identity'>): Identity | undefined
-  /** Encrypts a text about a customer. @param personKey the key that the customer has, encrypted; null: a new one is made */
-  sealText(whose: Whose, text: string, personKey: string | null): { readonly personKey: string; readonly text: string }
-  /** Returns a text about a customer; undefined where the key was destroyed. @throws WrongSecretError; Error for another key */
-  openText(whose: Whose, text: string, personKey: string | null): string | undefined
   /** Returns a hash of a text that says nothing once the key of the customer is destroyed. */
   hashText(text: string, personKey: string): Buffer
   /** Returns the hashes of what somebody searches for; undefined for a text that no person can be found by. */
@@ -52,7 +48,6 @@ export function openPeople(secret: string): People {
   const box = openSecretBox(secret, 'keys of people', SALT)
   const searchKey = Buffer.from(hkdfSync('sha256', secret, '', 'mkopo search for people 1', KEY_BYTES))
   const keyOf = (personKey: string): KeyObject => createSecretKey(Buffer.from(box.decrypt(personKey), 'base64url'))
-  const newKey = (): string => box.encrypt(randomBytes(KEY_BYTES).toString('base64url'))
   const hashOf = (organizationId: number, term: string): bigint =>
     createHmac('sha256', searchKey).update(`${organizationId} ${term}`).digest().readBigInt64BE()
   const newKey = () => box.encrypt(randomBytes(KEY_BYTES).toString('base64url'))
@@ -71,14 +66,6 @@ export function openPeople(secret: string): People {
     open(whose, { personKey, identity }) {
       if (personKey === null || identity === null) return undefined
       return identityFromText(decryptWith(keyOf(personKey), partsFromText(identity), boundTo(whose)))
-    },
-    sealText(whose, text, known) {
-      const personKey = known ?? newKey()
-      return { personKey, text: partsToText(encryptWith(keyOf(personKey), text, `text of ${boundTo(whose)}`)) }
-    },
-    openText(whose, text, personKey) {
-      if (personKey === null) return undefined
-      return decryptWith(keyOf(personKey), partsFromText(text), `text of ${boundTo(whose)}`)
     },
     hashText: (text, personKey) => createHmac('sha256', keyOf(personKey)).update(text).digest(),
     searched(organizationId, text) {

@@ -140,7 +140,8 @@ function figuresIn(
   { loan, hasConsent }: { readonly loan: LoanOfFile; readonly hasConsent: boolean },
 ): Figures | undefined {
   const identity = people.open({ organizationId, id: loan.customerId }, loan) ?? null
-  const exported: ExportedLoan = { ...loan, entries: knownThen(loan.entries, knownAt), identity, hasConsent }
+  const known = knownThen(loan.entries, knownAt)
+  const exported: ExportedLoan = { ...loan, entries: known, identity, hasConsent, isErased: loan.personKey === null }
   try {
     return figuresOf(exported, day)
   } catch (error) {

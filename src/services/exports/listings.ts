@@ -12,7 +12,7 @@ import {
 } from '../../db/exports/listings.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
-import { type FaultRole, failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
+import { type FaultRole, failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
 import type { DisputeOutcome, NoticeChannel } from '../../domain/exports/vocabulary.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
@@ -89,12 +89,10 @@ export interface DisputeRequest {
 
 const OPEN = { outcome: null, resolution: null, resolvedOn: null, resolvedAt: null }
 
-/** How often a dispute is tried whose customer got a key meanwhile. */
-const TRIES = 3
-
 /**
  * Keeps what a borrower says against what is told of a loan; the text is encrypted by the key of the customer.
- * @throws LendingError `permission_denied`, `not_found`, `invalid_argument` for a day in the future, or before the loan
+ * @throws LendingError `permission_denied`, `not_found`, `invalid_argument` for a day in the future, or before the loan;
+ *   `failed_precondition` for a customer who was erased
  */
 export async function openDispute(
   deps: ListingDeps,
@@ -103,27 +101,15 @@ export async function openDispute(
   { openedOn, reason }: DisputeRequest,
 ): Promise<ReadDispute> {
   const { organizationId } = caller
-  for (let tried = 0; tried < TRIES; tried++) {
-    const { disbursedOn, customerId, personKey } = await loanOf(deps, caller, loanId)
-    const createdAt = deps.now(organizationId)
-    requireDay('openedOn', openedOn, [disbursedOn, dateIn(deps.config.zone, createdAt)])
-    const sealed = deps.people.sealText({ organizationId, id: customerId }, reason, personKey)
-    const id = (await reserveIds(deps, 'payment', 1))()
-    const dispute: Dispute = {
-      ...OPEN,
-      organizationId,
-      id,
-      loanId,
-      customerId,
-      openedOn,
-      reason: sealed.text,
-      createdAt,
-    }
-    const newKey = personKey === null ? sealed.personKey : undefined
-    if (await abortedWhereKeyTaken(insertDispute(deps.db, caller, dispute, newKey)))
-      return { ...dispute, reason, resolution: undefined }
-  }
-  throw new LendingError('aborted', 'the customer was changed at the same time; try again')
+  const { disbursedOn, customerId, personKey } = await loanOf(deps, caller, loanId)
+  const createdAt = deps.now(organizationId)
+  requireDay('openedOn', openedOn, [disbursedOn, dateIn(deps.config.zone, createdAt)])
+  if (personKey === null) throw failedPrecondition('the customer was erased, and nothing of it can be kept')
+  const sealed = deps.people.sealText({ organizationId, id: customerId }, reason, personKey)
+  const id = (await reserveIds(deps, 'payment', 1))()
+  const dispute: Dispute = { ...OPEN, organizationId, id, loanId, customerId, openedOn, reason: sealed, createdAt }
+  await abortedWhereKeyTaken(insertDispute(deps.db, caller, dispute))
+  return { ...dispute, reason, resolution: undefined }
 }
 
 /** Returns a part of the disputes of a loan, with their texts. @throws LendingError `permission_denied`, `not_found` */
@@ -144,7 +130,9 @@ async function readable({ db, people }: ListingDeps, dispute: Dispute): Promise<
   const { organizationId, loanId, customerId } = dispute
   const personKey = (await findListedLoan(db, organizationId, loanId, customerId))?.personKey ?? null
   const open = (text: string | null) =>
-    text === null ? undefined : people.openText({ organizationId, id: customerId }, text, personKey)
+    text === null || personKey === null
+      ? undefined
+      : people.openText({ organizationId, id: customerId }, text, personKey)
   return { ...dispute, reason: open(dispute.reason), resolution: open(dispute.resolution) }
 }
 
@@ -185,5 +173,5 @@ async function sealedNote({ db, people }: ListingDeps, dispute: Dispute, note: s
   const { organizationId, loanId, customerId } = dispute
   const personKey = (await findListedLoan(db, organizationId, loanId, customerId))?.personKey ?? null
   if (personKey === null) throw failedPrecondition('the customer was erased: leave the note out')
-  return people.sealText({ organizationId, id: customerId }, note, personKey).text
+  return people.sealText({ organizationId, id: customerId }, note, personKey)
 }

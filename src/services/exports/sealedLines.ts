@@ -5,7 +5,7 @@ import { WrongSecretError } from '../secretBox.ts'
 
 type PeopleDeps = Pick<Writing, 'people'>
 
-/** A customer, and the key of the customer; null: there is none, and nothing is known of who it is. */
+/** A customer, and the key of the customer; null: the customer was erased, and nothing is known of who it was. */
 interface Keyed {
   readonly organizationId: number
   readonly customerId: bigint
@@ -13,12 +13,12 @@ interface Keyed {
 }
 
 /**
- * Encrypts what a file has of a loan by the key of its customer, so that it is gone with the key. Of a customer without a key
+ * Encrypts what a file has of a loan by the key of its customer, so that it is gone with the key. Of a customer who was erased
  * no word is known, and what the file has is plain.
  */
 export function sealContent({ people }: PeopleDeps, { organizationId, customerId, personKey }: Keyed, content: string) {
   if (personKey === null) return { content, isSealed: false }
-  return { content: people.sealText({ organizationId, id: customerId }, content, personKey).text, isSealed: true }
+  return { content: people.sealText({ organizationId, id: customerId }, content, personKey), isSealed: true }
 }
 
 /** Returns the hash by which a line is compared with another one: it says nothing once the key of the customer is destroyed. */
@@ -27,7 +27,7 @@ export const hashOfLine = ({ people }: PeopleDeps, { personKey }: Pick<Keyed, 'p
 
 const plainHash = (line: string): Buffer => createHash('sha256').update(line).digest()
 
-/** Returns whether a hash is that of a line: by the key of the customer, or plain, from before the customer had one. */
+/** Returns whether a hash is that of a line: by the key of the customer, or plain, of one who was erased. */
 export const isHashOf = (known: Uint8Array, hash: Buffer, line: string): boolean =>
   hash.equals(known) || plainHash(line).equals(known)
 
@@ -38,6 +38,7 @@ export function openContent(
   { customerId, content, isSealed, personKey }: KeyedLine,
 ): string | undefined {
   if (!isSealed || content === null) return content ?? undefined
+  if (personKey === null) return undefined
   try {
     return people.openText({ organizationId, id: customerId }, content, personKey)
   } catch (error) {

@@ -5,7 +5,7 @@ import { PRESETS } from '../../../src/domain/delinquency/policy.ts'
 import { BUILT_IN } from '../../../src/domain/exports/builtIn.ts'
 import { type ExportedLoan, exclusionOf, figuresOf } from '../../../src/domain/exports/figures.ts'
 import type { ExportFormat } from '../../../src/domain/exports/format.ts'
-import { CREDITINFO } from '../../../src/domain/exports/formats/flat.ts'
+import { CREDITINFO, PORTFOLIO } from '../../../src/domain/exports/formats/flat.ts'
 import { KENYA } from '../../../src/domain/exports/formats/kenya.ts'
 import { UGANDA } from '../../../src/domain/exports/formats/uganda.ts'
 import { headerOf, lineOf } from '../../../src/domain/exports/line.ts'
@@ -48,7 +48,7 @@ const WHOLE = identityOf({
 const loan = (more: Partial<ExportedLoan> = {}): ExportedLoan => ({
   ...{ id: 7n, accountNo: 1n, externalId: null, customerId: 9n, customerAccountNo: 2n, terms, entries: [] },
   ...{ product: { id: 1, name: 'Simu', repayEvery: 1, repayUnit: 'months', terms: null } },
-  ...{ identity: WHOLE, hasConsent: true, noticeSentOn: null, disputedOn: null },
+  ...{ identity: WHOLE, isErased: false, hasConsent: true, noticeSentOn: null, disputedOn: null },
   ...more,
 })
 
@@ -190,6 +190,8 @@ describe('a loan that a file leaves out', () => {
     expect(why(CREDITINFO, '2026-02-20', { hasConsent: false })).toBe('no_consent')
     expect(why(CREDITINFO, '2026-02-20', { disputedOn: '2026-02-01' })).toBe('disputed')
     expect(why(KENYA, '2026-02-20', { disputedOn: '2026-02-01' })).toBe(null)
+    expect(why(KENYA, '2026-02-20', { isErased: true, identity: null })).toBe('person_erased')
+    expect(why(PORTFOLIO, '2026-02-20', { isErased: true, identity: null })).toBe(null)
   })
 
   it('is late, and its borrower was not told in time; or owes little', () => {

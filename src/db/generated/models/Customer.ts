@@ -1670,7 +1670,9 @@ export type CustomerCreateWithoutConsentsInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1700,7 +1702,9 @@ export type CustomerUncheckedCreateWithoutConsentsInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1744,7 +1748,9 @@ export type CustomerUpdateWithoutConsentsInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1774,7 +1780,9 @@ export type CustomerUncheckedUpdateWithoutConsentsInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1802,7 +1810,9 @@ export type CustomerCreateWithoutDisputesInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1832,7 +1842,9 @@ export type CustomerUncheckedCreateWithoutDisputesInput = {
   region?: string | null
   country?: string | null
   personKey?: string | null
+  words?: string | null
   identity?: string | null
+  erasedAt?: Date | string | null
   identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
   createdAt: Date | string
   updatedAt: Date | string
@@ -1876,7 +1888,9 @@ export type CustomerUpdateWithoutDisputesInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1906,7 +1920,9 @@ export type CustomerUncheckedUpdateWithoutDisputesInput = {
   region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string

@@ -269,13 +269,16 @@ describe('a customer whose key is destroyed', () => {
     service.clock.set('2026-11-22')
     const file = await make({ ...KENYA, asOf: '2026-11-21' })
     expect(await fileOf(file)).toContain(`,${loan},`)
-    await service.owner.pool.query('UPDATE customer SET person_key = NULL, identity = NULL WHERE id = $1', [customer])
+    await service.owner.pool.query(
+      'UPDATE customer SET person_key = NULL, identity = NULL, words = NULL, erased_at = now() WHERE id = $1',
+      [customer],
+    )
     service.damages('a customer is erased by SQL')
     expect(await fileOf(file)).not.toContain(`,${loan},`)
     expect(await ok<{ erased: number }>(service.get(`/v1/exports/${file.id}`, operator))).toMatchObject({ erased: 1 })
     const again = await make({ ...KENYA, asOf: '2026-11-21' })
-    const faults = await itemsOf<{ loanId: string }>(`/v1/exports/${again.id}/exceptions`)
-    expect(faults.some(({ loanId }) => loanId === loan)).toBe(true)
+    const left = await itemsOf<{ loanId: string }>(`/v1/exports/${again.id}/excluded`)
+    expect(left).toContainEqual({ loanId: loan, reason: 'person_erased' })
   })
 })
 

@@ -21,7 +21,7 @@ import { type Caller, requireAdmin } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core, Writing } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
-import { getFormat } from './formats.ts'
+import { offeredFormat } from './formats.ts'
 import { openContent } from './sealedLines.ts'
 
 export type { ExportFile, ExportSum, ExportSums } from '../../db/exports/files.ts'
@@ -44,14 +44,15 @@ type ExportDeps = Pick<Core & Writing, 'db' | 'config' | 'now' | 'idBlocks' | 'p
 
 /**
  * Asks for a file; a job makes it. The same request while the first is made answers the first.
- * @throws LendingError `permission_denied`, `not_found` for the format, `invalid_argument`; `failed_precondition` for corrections
+ * @throws LendingError `permission_denied`, `invalid_argument`; `failed_precondition` for corrections
  *   without an accepted file, and where too many files are being made
  */
 export async function createExport(deps: ExportDeps, caller: Caller, request: ExportRequest): Promise<ExportFile> {
   requireAdmin(caller)
   const { organizationId } = caller
   const { mode = 'full' } = request
-  const { format } = await getFormat(deps, caller, request.format)
+  const format = (await offeredFormat(deps, organizationId, request.format))?.format
+  if (!format) throw invalidArgument('format', 'is the name of no format')
   const settings = settingsOf(format, request.settings ?? {})
   const now = deps.now(organizationId)
   const { asOf, corrects } =

@@ -36,18 +36,24 @@ export async function listFormats({ db }: Pick<Core, 'db'>, caller: Caller): Pro
  * Returns a format by its name, `ug_cba`, or by name and version, `ug_cba@1`.
  * @throws LendingError `permission_denied`; `not_found` where there is none
  */
-export async function getFormat(
-  { db }: Pick<Core, 'db'>,
-  caller: Pick<Caller, 'organizationId' | 'roles'>,
-  named: string,
-): Promise<OfferedFormat> {
+export async function getFormat(deps: Pick<Core, 'db'>, caller: Caller, named: string): Promise<OfferedFormat> {
   requireAdmin(caller)
+  const found = await offeredFormat(deps, caller.organizationId, named)
+  if (!found) throw notFound('no export format has that name', 'export format')
+  return found
+}
+
+/** Returns a format by its name, or by name and version; undefined where there is none. */
+export async function offeredFormat(
+  { db }: Pick<Core, 'db'>,
+  organizationId: number,
+  named: string,
+): Promise<OfferedFormat | undefined> {
   const [name = '', version, ...more] = named.split('@')
   const offered = BUILT_IN.find((one) => one.name === name && (version === undefined || version === one.version))
   if (offered && more.length === 0) return builtIn(offered)
-  const own = more.length === 0 ? await findFormat(db, caller.organizationId, { name, version }) : undefined
-  if (!own) throw notFound('no export format has that name', 'export format')
-  return { format: own.document as ExportFormat, storedAt: own.createdAt }
+  const own = more.length === 0 ? await findFormat(db, organizationId, { name, version }) : undefined
+  return own && { format: own.document as ExportFormat, storedAt: own.createdAt }
 }
 
 /**

@@ -358,14 +358,20 @@ export interface CreateDisputeRequest {
   reason: string
 }
 
-export type CreateExportFormatRequestDocument = { [key: string]: unknown }
-
-export interface CreateExportFormatRequest {
-  /** A format, as docs/exports.md says it: a checker names each fault. */
-  document: CreateExportFormatRequestDocument
+export interface ExportFormatContent {
+  [key: string]: unknown
 }
 
-export type CreateExportRequestSettings = { [key: string]: string }
+export interface CreateExportFormatRequest {
+  document: ExportFormatContent
+}
+
+/**
+ * Constants of yours that the format takes, by the names of its settings: codes that a bureau gave you.
+ */
+export interface ExportSettingsRequest {
+  [key: string]: string
+}
 
 export interface CreateExportRequest {
   /** The name of a format, or `name@version`. */
@@ -374,8 +380,7 @@ export interface CreateExportRequest {
   asOf?: string
   /** `full` (the default), or `corrections`: loans alone whose lines are others than in the accepted file. */
   mode?: 'full' | 'corrections'
-  /** Constants of yours that the format takes, by the names of its settings: codes that a bureau gave you. */
-  settings?: CreateExportRequestSettings
+  settings?: ExportSettingsRequest
 }
 
 export interface CreateListingNoticeRequest {
@@ -1057,11 +1062,18 @@ export interface ExcludedLoanPage {
   next?: string
 }
 
-export type ExportSettings = { [key: string]: string }
+export interface ExportSettings {
+  [key: string]: string
+}
 
-export type ExportProgress = {
+export interface ExportProgress {
   done: number
   total: number
+}
+
+export interface ExportReason {
+  reason: string
+  loans: number
 }
 
 export interface ExportTotals {
@@ -1089,59 +1101,18 @@ export interface Export {
   accepted: bigint
   excluded: bigint
   exceptions: bigint
+  reasons: ExportReason[]
   totals: ExportTotals[]
   /** @nullable */
   sha256: string | null
   /** @nullable */
   bytes: number | null
+  erased?: number
   createdAt: string
   /** @nullable */
   finishedAt: string | null
   /** @nullable */
   acceptedAt: string | null
-}
-
-export type ExportDetailsSettings = { [key: string]: string }
-
-export type ExportDetailsProgress = {
-  done: number
-  total: number
-}
-
-export type ExportDetailsReasonsItem = {
-  kind: string
-  /** @nullable */
-  reason: string | null
-  loans: number
-}
-
-export interface ExportDetails {
-  id: string
-  format: string
-  formatVersion: string
-  asOf: string
-  mode: string
-  /** @nullable */
-  corrects: string | null
-  settings: ExportDetailsSettings
-  knownAt: string
-  state: string
-  progress: ExportDetailsProgress
-  accepted: bigint
-  excluded: bigint
-  exceptions: bigint
-  totals: ExportTotals[]
-  /** @nullable */
-  sha256: string | null
-  /** @nullable */
-  bytes: number | null
-  createdAt: string
-  /** @nullable */
-  finishedAt: string | null
-  /** @nullable */
-  acceptedAt: string | null
-  reasons: ExportDetailsReasonsItem[]
-  erased: number
 }
 
 export interface ExportException {
@@ -1169,7 +1140,9 @@ export interface ExportFormat {
   storedAt: string | null
 }
 
-export type ExportFormatDocumentDocument = { [key: string]: unknown }
+export interface ExportFormatStored {
+  [key: string]: unknown
+}
 
 export interface ExportFormatDocument {
   name: string
@@ -1178,7 +1151,7 @@ export interface ExportFormatDocument {
   source: string
   /** @nullable */
   storedAt: string | null
-  document: ExportFormatDocumentDocument
+  document: ExportFormatStored
 }
 
 export interface ExportFormatList {
@@ -3388,7 +3361,6 @@ const listingNoticePageShape: Shape = { total: 1 }
 const disputePageShape: Shape = { total: 1 }
 const exportShape: Shape = { accepted: 1, excluded: 1, exceptions: 1 }
 const exportPageShape: Shape = { items: exportShape, total: 1 }
-const exportDetailsShape: Shape = { accepted: 1, excluded: 1, exceptions: 1 }
 const exportExceptionPageShape: Shape = { total: 1 }
 const excludedLoanPageShape: Shape = { total: 1 }
 const webhookEndpointPageShape: Shape = { total: 1 }
@@ -4020,8 +3992,8 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<Export>({ method: 'POST', path: at`/v1/exports/${id}/accept`, keyed: true, shape: exportShape }, call),
 
   /** Read how far a file is. */
-  getExport: (id: string, call?: Call): Promise<ExportDetails> =>
-    send<ExportDetails>({ method: 'GET', path: at`/v1/exports/${id}`, shape: exportDetailsShape }, call),
+  getExport: (id: string, call?: Call): Promise<Export> =>
+    send<Export>({ method: 'GET', path: at`/v1/exports/${id}`, shape: exportShape }, call),
 
   /** List what is wrong with loans. */
   listExportExceptions: (id: string, query?: ListExportExceptionsParams, call?: Call): Listed<ExportExceptionPage> =>

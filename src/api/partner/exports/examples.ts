@@ -2,7 +2,7 @@ import { newLoan } from '../openapi/examples.ts'
 
 // The return of the portfolio on the day of the loan of the story, and what its borrower is told and says.
 
-export const newExport = { format: 'portfolio_return', asOf: '2026-01-31', mode: 'full' as const }
+export const newExport = { format: 'portfolio_return', asOf: '2026-01-30', mode: 'full' as const }
 
 const loan = { id: '4000000000000001' }
 

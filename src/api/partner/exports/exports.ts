@@ -11,10 +11,11 @@ import {
   listExceptions,
   listExcluded,
   listExports,
+  MOST_RUNNING,
 } from '../../../services/exports/exports.ts'
 import { CSV_TYPE } from '../../body/accepted.ts'
 import { rangeOf } from '../../lists/query.ts'
-import type { StyleApp } from '../../style.ts'
+import type { Explained, StyleApp } from '../../style.ts'
 import { toPage } from '../registry.ts'
 import * as examples from './examples.ts'
 import {
@@ -36,6 +37,17 @@ import { listingRoutes } from './listings.ts'
 const tags = ['exports']
 const config = { role: 'ADMIN' } as const
 
+/** Why no file is begun, and why one that is being made cannot be had. */
+const NOT_NOW: Explained = {
+  failed_precondition: [
+    'Corrections without an accepted file, or too many files at a time.',
+    `${MOST_RUNNING} files are being made: ask again when one of them is ready`,
+  ],
+}
+const IS_MADE: Explained = {
+  failed_precondition: ['The file is being made.', 'the file is being made: 0 of 0 loans are done'],
+}
+
 /** Adds the files for credit bureaux and supervisors, their formats, and what borrowers are told and say of their listing. */
 export function exportRoutes(app: StyleApp, deps: Deps): void {
   formatRoutes(app, deps)
@@ -50,7 +62,7 @@ function makingRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/exports',
     {
-      config,
+      config: { ...config, refusals: ['failed_precondition'], explained: NOT_NOW },
       schema: {
         tags,
         operationId: 'createExport',
@@ -66,7 +78,7 @@ function makingRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/exports/:id/accept',
     {
-      config,
+      config: { ...config, refusals: ['failed_precondition'], explained: IS_MADE },
       schema: {
         tags,
         operationId: 'acceptExport',
@@ -155,7 +167,7 @@ function partRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/exports/:id/file',
     {
-      config,
+      config: { ...config, refusals: ['failed_precondition'], explained: IS_MADE },
       schema: {
         tags,
         operationId: 'getExportFile',

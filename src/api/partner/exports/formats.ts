@@ -1,10 +1,16 @@
 import { z } from 'zod'
 import { toRfc3339 } from '../../../domain/dates.ts'
 import type { Deps } from '../../../services/deps.ts'
-import { createFormat, getFormat, listFormats, type OfferedFormat } from '../../../services/exports/formats.ts'
+import {
+  createFormat,
+  getFormat,
+  listFormats,
+  MOST_FORMATS,
+  type OfferedFormat,
+} from '../../../services/exports/formats.ts'
 import { JsonNumber } from '../../body/json.ts'
 import { count } from '../../openapi/answers.ts'
-import type { StyleApp } from '../../style.ts'
+import type { Explained, StyleApp } from '../../style.ts'
 import { codec, instant, Refused } from '../../wire.ts'
 import { named } from '../registry.ts'
 import * as examples from './examples.ts'
@@ -12,6 +18,17 @@ import { formatName } from './exports.wire.ts'
 
 const tags = ['exports']
 const config = { role: 'ADMIN' } as const
+
+const STORED: Explained = {
+  already_exists: [
+    'The version is stored with another document.',
+    'is stored already with another document: a version never changes',
+  ],
+  failed_precondition: [
+    'There are too many versions.',
+    `there are ${MOST_FORMATS} versions of formats, and no more can be stored`,
+  ],
+}
 
 /** Returns a document with plain numbers, which the body has as they were written. */
 const plain = (value: unknown): unknown => {
@@ -27,6 +44,7 @@ const document = named(
     (value) => (typeof value === 'object' && value !== null ? plain(value) : new Refused('must be an object')),
     {
       type: 'object',
+      additionalProperties: true,
       description: 'A format, as docs/exports.md says it: a checker names each fault.',
     },
   ),
@@ -72,7 +90,7 @@ export function formatRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/export-formats',
     {
-      config,
+      config: { ...config, refusals: ['already_exists', 'failed_precondition'], explained: STORED },
       schema: {
         tags,
         operationId: 'createExportFormat',

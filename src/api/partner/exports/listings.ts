@@ -13,13 +13,20 @@ import {
 } from '../../../services/exports/listings.ts'
 import { listQuery, rangeOf } from '../../lists/query.ts'
 import { word } from '../../openapi/answers.ts'
-import type { StyleApp } from '../../style.ts'
+import type { Explained, StyleApp } from '../../style.ts'
 import { codec, idParam, instant, localDate, Refused, text } from '../../wire.ts'
 import { named, pageOf, toPage } from '../registry.ts'
 import * as examples from './examples.ts'
 
 const tags = ['exports']
 const config = { role: 'ADMIN' } as const
+
+const ERASED: Explained = {
+  failed_precondition: ['The customer was erased.', 'the customer was erased, and nothing of it can be kept'],
+}
+const HAS_ENDED: Explained = {
+  failed_precondition: ['The dispute has ended, or the customer was erased.', 'the dispute has ended: it was upheld'],
+}
 
 /** A number that nothing has. */
 const NONE = 0n
@@ -180,7 +187,7 @@ function disputeRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/loans/:id/disputes',
     {
-      config,
+      config: { ...config, refusals: ['failed_precondition'], explained: ERASED },
       schema: {
         tags,
         operationId: 'createDispute',
@@ -217,7 +224,7 @@ function resolutionRoute(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/loans/:id/disputes/:disputeId/resolve',
     {
-      config,
+      config: { ...config, refusals: ['failed_precondition'], explained: HAS_ENDED },
       schema: {
         tags,
         operationId: 'resolveDispute',

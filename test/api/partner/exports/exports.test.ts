@@ -284,7 +284,7 @@ describe('a customer whose key is destroyed', () => {
 
 describe('a request that is wrong', () => {
   it.each([
-    [{ asOf: '2026-01-31', format: 'nothing' }, 404, 'no export format has that name'],
+    [{ asOf: '2026-01-31', format: 'nothing' }, 400, 'format: is the name of no format'],
     [{ ...KENYA }, 400, 'asOf: is required: a day that is over, such as 2026-11-21'],
     [{ ...KENYA, asOf: '2026-11-22' }, 400, 'asOf: must be a day that is over: today is 2026-11-22'],
     [

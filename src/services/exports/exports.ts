@@ -42,23 +42,43 @@ export interface ExportRequest {
 
 type ExportDeps = Pick<Core & Writing, 'db' | 'config' | 'now' | 'idBlocks' | 'people'>
 
+/** A request that can be met: its format, and the day that it is of. */
+export interface CheckedRequest {
+  readonly format: ExportFormat
+  readonly settings: Readonly<Record<string, string>>
+  readonly asOf: LocalDate
+  readonly mode: ExportMode
+  readonly corrects: bigint | null
+}
+
+/**
+ * Checks a request for a file, and makes none.
+ * @throws LendingError `permission_denied`, `invalid_argument`; `failed_precondition` for corrections without an accepted file
+ */
+export async function checkRequest(
+  deps: Pick<ExportDeps, 'db' | 'config' | 'now'>,
+  caller: Caller,
+  { format: named, asOf: day, mode = 'full', settings = {} }: ExportRequest,
+): Promise<CheckedRequest> {
+  requireAdmin(caller)
+  const { organizationId } = caller
+  const format = (await offeredFormat(deps, organizationId, named))?.format
+  if (!format) throw invalidArgument('format', 'is the name of no format')
+  const checked = { format, settings: settingsOf(format, settings), mode }
+  if (mode === 'corrections') return { ...checked, ...(await correctedBy(deps, organizationId, format, day)) }
+  const today = dateIn(deps.config.zone, deps.now(organizationId))
+  return { ...checked, asOf: fullDay(day, today), corrects: null }
+}
+
 /**
  * Asks for a file; a job makes it. The same request while the first is made answers the first.
  * @throws LendingError `permission_denied`, `invalid_argument`; `failed_precondition` for corrections
  *   without an accepted file, and where too many files are being made
  */
 export async function createExport(deps: ExportDeps, caller: Caller, request: ExportRequest): Promise<ExportFile> {
-  requireAdmin(caller)
   const { organizationId } = caller
-  const { mode = 'full' } = request
-  const format = (await offeredFormat(deps, organizationId, request.format))?.format
-  if (!format) throw invalidArgument('format', 'is the name of no format')
-  const settings = settingsOf(format, request.settings ?? {})
+  const { format, settings, asOf, mode, corrects } = await checkRequest(deps, caller, request)
   const now = deps.now(organizationId)
-  const { asOf, corrects } =
-    mode === 'full'
-      ? { asOf: fullDay(request.asOf, dateIn(deps.config.zone, now)), corrects: null }
-      : await correctedBy(deps, organizationId, format, request.asOf)
   const asked = { format: format.name, formatVersion: format.version, settings, asOf, mode, corrects }
   const running = await findRunning(deps.db, organizationId)
   const same = running.find((one) => sameRequest(one, asked))

@@ -45,7 +45,7 @@ const document = named(
     {
       type: 'object',
       additionalProperties: true,
-      description: 'A format, as docs/exports.md says it: a checker names each fault.',
+      description: 'A format, as `docs/integrating/exports.md` says it: a checker names each fault.',
     },
   ),
   { example: examples.document },

@@ -45,16 +45,11 @@ interface File {
   readonly exceptions: number
   readonly sha256: string
   readonly progress: { readonly done: number; readonly total: number }
-  readonly corrects: string | null
   readonly totals: readonly {
-    readonly kind: string
-    readonly currencyCode: string
     readonly loans: number
     readonly principalOutstanding: number
-    readonly outstanding: number
   }[]
   readonly reasons: readonly { readonly reason: string; readonly loans: number }[]
-  readonly message?: string
 }
 
 async function ok<Body = File>(answer: Promise<{ status: number; text: string; body: unknown }>): Promise<Body> {

@@ -18,7 +18,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'the toolbox: connections, roles, migrations, and the parts of statements': [
     ...['embedded/embedded', 'postgres/client', 'postgres/livenessProbe', 'postgres/migrate'],
     ...['postgres/roles', 'postgres/server', 'postgres/transaction'],
-    ...['queries/idBlocks', 'queries/lists'],
+    ...['queries/idBlocks', 'queries/lists', 'queries/ownedList'],
   ],
   'the money path, hot and batched': [
     ...['loans/applicants', 'loans/entryIds', 'loans/insertLoanLocked', 'loans/insertLoans'],
@@ -31,10 +31,14 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'credit/credit',
       'credit/limitIncreases',
       'customers/borrowers',
+      'customers/consents',
       'customers/customers',
       'customers/identities',
       'delinquency/policies',
       'documents/documents',
+      'loans/security/collateral',
+      'loans/security/guarantors',
+      'loans/security/securedLoan',
     ],
   ],
   'batches, sweeps and counters': [
@@ -55,7 +59,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'book/bookOrphans',
       'book/bookPostings',
     ],
-    ...['customers/consents', 'exports/loans'],
+    ...['exports/loans'],
     ...['portfolio/arrearsList', 'portfolio/keptDays', 'portfolio/positions'],
     ...['book/totals', 'loans/earlierTerms', 'events/sealedChain', 'events/sealedCredit', 'events/sealedRows'],
   ],

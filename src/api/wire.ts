@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FIRST_DATE, isCalendarDate, LAST_DATE } from '../domain/dates.ts'
+import { FIRST_DATE, fromRfc3339, isCalendarDate, LAST_DATE } from '../domain/dates.ts'
 import { type Decimal, parseDecimal } from '../domain/money.ts'
 import { hasInvisible } from '../domain/visibleText.ts'
 import { LARGEST_INT64 } from '../toolbox/integers.ts'
@@ -243,6 +243,15 @@ export const localDate = codec<string>(
       : value
   },
   { type: 'string', format: 'date', examples: ['2026-11-20'] },
+)
+
+/** An instant in a body, RFC 3339. */
+export const moment = codec<number>(
+  (value) => {
+    const read = typeof value === 'string' ? fromRfc3339(value) : undefined
+    return read ?? new Refused('must be an instant such as 2026-02-10T09:29:40+03:00')
+  },
+  { type: 'string', format: 'date-time', examples: ['2026-02-10T09:29:40+03:00'] },
 )
 
 /** In answers: an exact instant, RFC 3339 with the tenant's offset. */

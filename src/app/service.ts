@@ -7,6 +7,7 @@ import { createIdBlocks } from '../db/queries/idBlocks.ts'
 import { createSettledPlaces } from '../db/queries/lists.ts'
 import { invariant } from '../domain/errors.ts'
 import { openKeyRing } from '../services/access/keyRing.ts'
+import { openRootSecret } from '../services/access/rootSecret.ts'
 import { createSignIn } from '../services/access/signIn.ts'
 import { signerPlace } from '../services/access/tokens.ts'
 import { FILE_PLACES } from '../services/book/bookExport.ts'
@@ -70,21 +71,20 @@ export interface ServiceOptions {
  *   signing keys
  */
 export async function openService(options: ServiceOptions): Promise<Deps> {
-  const { config, databaseUrl, now, log, clock, database, listener = noListener, skipMigrations = false } = options
-  const secret = config.keyEncryptionSecret
-  invariant(secret !== undefined, 'a secret to encrypt the signing keys with')
+  const { databaseUrl, now, log, clock, database, listener = noListener, skipMigrations = false } = options
   const { ownerUrl = '', asOwner = false } = options
   const byOwner = asOwner && ownerUrl !== ''
-  const chain = chainSecret(secret)
-  const { stampMac } = chain
-  const people = openPeople(secret)
-  const keyed = { max: config.databaseConnections, stampMac, people }
-  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { ...keyed, ...database })
+  const max = options.config.databaseConnections
+  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max, ...database })
   try {
-    await reach(db, config, byOwner ? 'DATABASE_OWNER_URL' : 'DATABASE_URL')
+    await reach(db, options.config, byOwner ? 'DATABASE_OWNER_URL' : 'DATABASE_URL')
     if (!skipMigrations) await (clock && log ? examineServer(db, { now: clock, log }) : requireVersion(db))
     if (skipMigrations) await requireMigrated(db.pool)
     else await bringUpToDate(db, options)
+    const { config, secret } = await withRootSecret(db, options.config)
+    const chain = chainSecret(secret)
+    const people = openPeople(secret)
+    db.setKeys({ stampMac: chain.stampMac, people })
     const keys = await openKeyRing(db, secret, now)
     if (config.seedDemo && !skipMigrations) await seedDemo(db, now())
     const testClocks = await openTestClocks(db, options.businessNow ?? now)
@@ -134,6 +134,14 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     await db.close()
     throw error
   }
+}
+
+/** Returns the settings with the secret from which all keys derive in place of the one that encrypts it. @throws WrongSecretError */
+async function withRootSecret(db: Db, config: Config): Promise<{ readonly config: Config; readonly secret: string }> {
+  const { keyEncryptionSecret } = config
+  invariant(keyEncryptionSecret !== undefined, 'a secret to encrypt the signing keys with')
+  const secret = await openRootSecret(db, keyEncryptionSecret)
+  return { config: { ...config, keyEncryptionSecret: secret }, secret }
 }
 
 /** Opens the gates before heavy work. */

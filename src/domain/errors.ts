@@ -33,6 +33,16 @@ export type FaultRole =
   | 'person'
   | 'dateOfBirth'
   | 'verifiedOn'
+  // Consents, guarantors and collateral.
+  | 'givenAt'
+  | 'withdrawnAt'
+  | 'guarantorId'
+  | 'guarantorIdentity'
+  | 'guaranteed'
+  | 'until'
+  | 'collateralValue'
+  | 'valuedOn'
+  | 'releaseDate'
   // Customers, loans and transactions.
   | 'activationDate'
   | 'closureDate'

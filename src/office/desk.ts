@@ -15,6 +15,7 @@ import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../wo
 import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
 import { peopleWords } from '../words/people.ts'
 import { reconciliationWords } from '../words/reconciliations.ts'
+import { recordWords } from '../words/records.ts'
 import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
 
 /** All words of the office pages. */
@@ -30,6 +31,7 @@ const PAGE_WORDS = {
   ...reconciliationWords,
   ...peopleWords,
   ...exportWords,
+  ...recordWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>

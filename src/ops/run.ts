@@ -18,6 +18,7 @@ import { paymentCommands } from './commands/payments.ts'
 import { portfolioCommands } from './commands/portfolio/index.ts'
 import { FEE_FIELDS, PENALTY_FIELDS, TAX_FIELDS } from './commands/products/create.ts'
 import { productCommands } from './commands/products/index.ts'
+import { secretCommands } from './commands/secret.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 import { perform, type Shell } from './perform.ts'
@@ -71,6 +72,7 @@ function programOf(shell: Shell, json: boolean): Command {
     accountCommands,
     apiKeyCommands,
     signingKeyCommands,
+    secretCommands,
     productCommands,
     creditPolicyCommands,
     creditDecisionCommands,

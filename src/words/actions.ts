@@ -159,5 +159,11 @@ export const doneWords = {
     'What was missing here is taken in, and the statement compared again.',
     'Yasiyokuwepo hapa yameingizwa, na taarifa imelinganishwa tena.',
   ],
+  doneConsent: ['The consent is recorded.', 'Idhini imerekodiwa.'],
+  doneWithdrawConsent: ['The consent is withdrawn.', 'Idhini imeondolewa.'],
+  doneGuarantor: ['The guarantor is recorded.', 'Mdhamini amerekodiwa.'],
+  doneReleaseGuarantor: ['The guarantor is released.', 'Mdhamini ameachiliwa.'],
+  doneCollateral: ['The collateral is recorded.', 'Dhamana imerekodiwa.'],
+  doneReleaseCollateral: ['The collateral is released.', 'Dhamana imeachiliwa.'],
   doneWithdraw: ['It is withdrawn.', 'Imeondolewa.'],
 } as const satisfies Words

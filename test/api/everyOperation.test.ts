@@ -53,13 +53,19 @@ beforeAll(async () => {
   await records.post('/v1/borrowers', { body: { ...aBorrower, id: 71, business_name: 'Ours Alone' } })
   await records.post('/v1/loans', { body: { ...aBasicLoan, borrower_id: 71, loan_id: 71 } })
   await records.post('/v1/repayments', { body: { ...aRepayment, loan_id: 71, repayment_id: 71 } })
+  const consent = { purpose: 'bureau', channel: 'app', givenAt: '2026-01-01T00:00:00Z' }
+  const { body: consented } = await service.post('/v1/customers/external/asha/consents', { body: consent })
+  const { body: agreed } = await records.post('/v1/borrowers/71/consents', {
+    body: { purpose: 'bureau', channel: 'app', given_at: consent.givenAt },
+  })
+  const guarantor = { identity: { lastName: 'Juma' }, relationship: 'Brother' }
+  const { body: guaranteed } = await service.post(`/v1/loans/${loan.id}/guarantors`, { body: guarantor })
+  const vehicle = { kind: 'vehicle', description: 'Motorcycle', value: 1 }
+  const { body: secured } = await service.post(`/v1/loans/${loan.id}/collateral`, { body: vehicle })
   ids = {
-    transactionId: paid.id,
-    customer: 'asha',
-    version: '1',
-    messageId: '1',
-    name: 'portfolio_return',
-    disputeId: '1',
+    ...{ transactionId: paid.id, customer: 'asha', version: '1', messageId: '1', consentId: consented.id },
+    ...{ guarantorId: guaranteed.id, collateralId: secured.id, recordConsentId: String(agreed.item.id) },
+    ...{ name: 'portfolio_return', disputeId: '1' },
   }
   const documents = await Promise.all(
     Object.entries(HOSTS).map(async ([style, host]) => {
@@ -87,6 +93,7 @@ function calledOf(style: Called['style'], host: string, document: Document, loan
     const named = (parameter: string): string => {
       if (parameter === 'externalId') return isCustomer ? 'asha' : 'l-1'
       if (parameter === 'period') return '2026-01'
+      if (parameter === 'consentId' && style === 'record') return ids.recordConsentId!
       if (parameter !== 'id') return ids[parameter]!
       if (style === 'record') return '71'
       return path.startsWith('/v1/loan-products') ? '1' : isCustomer ? 'asha' : loanId

@@ -191,11 +191,8 @@ describe('book export', () => {
     const exported = await ops<Wire[]>(['book', 'export', out, '--format', format, '--json'])
     expect(exported.code).toBe(0)
     expect(exported.json.map(({ kind }) => kind)).toEqual([
-      'customers',
-      'loans',
-      'instalments',
-      'transactions',
-      'payments',
+      ...['customers', 'consents', 'loans', 'guarantors', 'collateral'],
+      ...['instalments', 'transactions', 'payments'],
     ])
     expect((await stat(join(out, `loans.${format}`))).mode & 0o777).toBe(0o600)
     expect(await ops(['book', 'export', out, '--format', format])).toMatchObject({

@@ -57,7 +57,13 @@ describe('the program', () => {
 
   it('exit codes: 0 done, 1 refused, 2 given wrongly; results on stdout and everything else on stderr', async () => {
     const office = { officeId: '1', officeName: 'Head Office' }
-    const unset = { legalName: null, licenceNumber: null, approvalAbove: null }
+    const unset = {
+      legalName: null,
+      licenceNumber: null,
+      approvalAbove: null,
+      keepBorrowersYears: null,
+      keepOthersYears: null,
+    }
     const settings = { currency: 'TZS', ...office, paymentMethod: 'Mobile Money', ...unset }
     const done = await mkopo(['organizations', 'list', '--json'])
     expect({ ...done, out: JSON.parse(done.out) }).toEqual({

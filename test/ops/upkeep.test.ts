@@ -38,6 +38,7 @@ describe('help', () => {
         'accounts',
         'api-keys',
         'keys',
+        'secret',
         'products',
         'credit-policy',
         'credit-decisions',
@@ -57,7 +58,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(74)
+    expect(commands).toHaveLength(75)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

@@ -23,7 +23,6 @@ const BY_HAND = `
   INSERT INTO access_entry (organization_id, at, account_id, outcome, route, address, request_id)
     VALUES (1, now(), 1, 'issued', '/v1/auth/token', '127.0.0.1', 'r');
   INSERT INTO payment_inbox (organization_id, channel_id, received_at, message, state) VALUES (1, 1, now(), 'm', 'done');
-  INSERT INTO consent (organization_id, customer_id, purpose, channel, given_at) SELECT 1, min(id), 'bureau', 'app', now() FROM customer WHERE organization_id = 1;
   INSERT INTO page_session VALUES (1, 1, 'ab', 'cd', now(), now());
   INSERT INTO webhook_parked SELECT organization_id, id, 1, 'loan 1', 'loan.closed', 1, now() FROM webhook_endpoint LIMIT 1;
   INSERT INTO webhook_attempt (organization_id, endpoint_id, sequence, type, attempt, at, state, status, ms, error, next_attempt_at)

@@ -54,6 +54,8 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   await makePolicies(service)
   await makeCredentials(service)
   await makePayments(service, post)
+  await makeDataRequests(service, post)
+  await makeSecurity(post, plain)
   await makeExports(service, plain, post)
   return { plain, entry, reversed, chargedOff }
 }
@@ -88,6 +90,18 @@ async function makeRecords(service: TestService, post: (path: string, body: obje
     method: 'Mobile Money',
   }
   await post('/v1/repayments', { ...repayment, collected_by: 'Neema', description: 'First' }, record)
+}
+
+/** Makes what people ask for: an access that is completed, and an erasure that waits. */
+async function makeDataRequests(
+  service: TestService,
+  post: (path: string, body: object, call?: object) => Promise<{ readonly id: string }>,
+): Promise<void> {
+  const operator = { token: service.tokens.operator }
+  const of = '/v1/customers/external/gone/data-requests'
+  const { id } = await post(of, { kind: 'access', reason: 'Asked at the counter' })
+  await post(`/v1/data-requests/${id}/complete`, { note: 'Sent by post' }, operator)
+  await post(of, { kind: 'erasure' }, operator)
 }
 
 /** Makes channels, and payments on them: allocated, in suspense, returned in part, taken back by the provider. */
@@ -132,6 +146,26 @@ async function makeExports(
   const file = await post('/v1/exports', { format: 'own_return', asOf: '2026-06-30' }, operator)
   await drain(exportsJob(service.deps))
   await post(`/v1/exports/${file.id}/accept`, {}, operator)
+}
+
+/** Makes consents, one of which is withdrawn, guarantors, one of whom is a customer, and collateral that is released. */
+async function makeSecurity(
+  post: (path: string, body: object) => Promise<{ readonly id: string }>,
+  loan: string,
+): Promise<void> {
+  const asha = '/v1/customers/external/asha/consents'
+  const consent = { purpose: 'bureau', channel: 'paper', givenAt: '2026-01-30T16:00:00+03:00' }
+  const { id } = await post(asha, consent)
+  await post(`${asha}/${id}/withdraw`, { channel: 'call' })
+  await post(asha, { ...consent, purpose: 'scoring' })
+  const days = { from: '2026-02-01', until: '2026-12-31' }
+  const sister = { identity: { lastName: 'Juma' }, relationship: 'Sister', amount: 900, ...days }
+  const { id: guarantor } = await post(`/v1/loans/${loan}/guarantors`, sister)
+  await post(`/v1/loans/${loan}/guarantors/${guarantor}/release`, { reason: 'Half is repaid' })
+  await post(`/v1/loans/${loan}/guarantors`, { customerId: 'juma', relationship: 'Friend' })
+  const vehicle = { kind: 'vehicle', description: 'Motorcycle', value: 900_000, valuedOn: '2026-02-01' }
+  const { id: collateral } = await post(`/v1/loans/${loan}/collateral`, vehicle)
+  await post(`/v1/loans/${loan}/collateral/${collateral}/release`, { reason: 'Half is repaid' })
 }
 
 async function makeCredit(service: TestService): Promise<void> {

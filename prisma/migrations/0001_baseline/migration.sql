@@ -32,6 +32,10 @@ CREATE TABLE organization (
   -- Reversals, adjustments, write-offs and waivers above this amount wait for a second ADMIN: minor units of the currency;
   -- null: nothing waits.
   approval_above bigint CHECK (approval_above >= 0),
+  -- The years for which what is known of people is kept: of borrowers after their last loan was closed, of others after they
+  -- were told of last; null: 10 and 0.
+  keep_borrowers_years integer CHECK (keep_borrowers_years BETWEEN 0 AND 100),
+  keep_others_years integer CHECK (keep_others_years BETWEEN 0 AND 100),
   -- A test organization has a clock of its own. The mode is fixed when the organization is made.
   mode        text NOT NULL DEFAULT 'live' CHECK (mode IN ('live', 'test')),
   CONSTRAINT organization_mode UNIQUE (id, mode)
@@ -48,6 +52,13 @@ CREATE TABLE account (
   -- Tokens issued to the account before this instant are no longer taken.
   tokens_from     timestamptz,
   PRIMARY KEY (organization_id, id)
+);
+
+-- The secret from which all keys derive, encrypted by KEY_ENCRYPTION_SECRET; no row while that is the secret itself.
+CREATE TABLE root_secret (
+  id integer PRIMARY KEY CHECK (id = 1),
+  encrypted text NOT NULL,
+  rotated_at timestamptz NOT NULL
 );
 
 CREATE TABLE signing_key (
@@ -836,6 +847,40 @@ CREATE UNIQUE INDEX pending_action_subject ON pending_action (organization_id, l
   WHERE state = 'pending';
 CREATE INDEX pending_action_state ON pending_action (organization_id, state, id);
 
+-- What people ask of the lender by the law of data protection, and proposals to erase those whose time is over.
+CREATE TABLE data_request (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  customer_id bigint NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('access', 'rectification', 'erasure', 'restriction', 'objection')),
+  -- `waiting`: an erasure that another ADMIN has to confirm.
+  state text NOT NULL CHECK (state IN ('open', 'waiting', 'done', 'refused', 'withdrawn')),
+  -- The words of the person, encrypted by the key of the customer.
+  reason text,
+  asked_at timestamptz NOT NULL,
+  -- Null: the command line or, where `proposed`, the service itself.
+  asked_by integer,
+  -- Whether the service proposes it, because the time is over for which the lender keeps what it knows.
+  proposed boolean NOT NULL,
+  -- The day until which the law wants an answer.
+  due_on date NOT NULL,
+  decided_at timestamptz,
+  decided_by integer,
+  -- The answer to the person, encrypted by the key of the customer.
+  note text,
+  -- What kept an erasure from being made, in words without those of a person.
+  obstacles text[] NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id),
+  CHECK ((state IN ('open', 'waiting')) = (decided_at IS NULL)),
+  CHECK (state <> 'waiting' OR kind = 'erasure')
+);
+CREATE INDEX data_request_customer ON data_request (organization_id, customer_id, id);
+-- What is not decided yet, in the order in which it is due.
+CREATE INDEX data_request_due ON data_request (organization_id, due_on, id) WHERE decided_at IS NULL;
+-- A person is to be erased once.
+CREATE UNIQUE INDEX data_request_erasure ON data_request (organization_id, customer_id) WHERE state = 'waiting';
+
 -- The statements and receipts that were made, by their codes, so that a document can be checked later. The code is a keyed
 -- hash over the other columns: a row that was changed has another code, and its document is unknown then.
 CREATE TABLE document (
@@ -861,6 +906,7 @@ CREATE TABLE document (
   made_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, code)
 );
+CREATE INDEX document_loan ON document (organization_id, loan_id);
 
 -- Where payments come in: a wallet or a bank account of the lender.
 CREATE TABLE payment_channel (
@@ -937,6 +983,8 @@ CREATE UNIQUE INDEX payment_receipt ON payment (organization_id, channel_id, rec
 CREATE INDEX payment_received ON payment (organization_id, id) WHERE status = 'received' AND NOT unconfirmed;
 -- Money that is with no loan, the oldest first.
 CREATE INDEX payment_suspense ON payment (organization_id, id) WHERE status IN ('received', 'partly_allocated', 'unmatched');
+-- Money that is gone again, by the words of its payer.
+CREATE INDEX payment_gone ON payment (organization_id, reference) WHERE status IN ('returned', 'reversed');
 -- Payments of a channel by the day from which they count, for its position and its reconciliation.
 CREATE INDEX payment_channel_day ON payment (organization_id, channel_id, value_date, id);
 
@@ -1026,21 +1074,85 @@ CREATE TABLE reconciliation_line (
   FOREIGN KEY (organization_id, reconciliation_id) REFERENCES reconciliation (organization_id, id)
 );
 CREATE INDEX reconciliation_line_kind ON reconciliation_line (organization_id, reconciliation_id, kind, line);
+-- Lines of which the service has no payment, by what the payer typed.
+CREATE INDEX reconciliation_line_reference ON reconciliation_line (organization_id, reference)
+  WHERE payment_id IS NULL AND reference IS NOT NULL;
+CREATE INDEX reconciliation_line_payment ON reconciliation_line (organization_id, payment_id) WHERE payment_id IS NOT NULL;
 
--- What customers have agreed to. One of a purpose stands at a time.
+-- What a customer agreed to. One of a purpose stands at a time, and their times do not overlap.
+CREATE SEQUENCE consent_id_seq AS bigint;
 CREATE TABLE consent (
   organization_id integer NOT NULL,
-  id bigint NOT NULL DEFAULT nextval('payment_id_seq'),
+  id bigint NOT NULL DEFAULT nextval('consent_id_seq'),
   customer_id bigint NOT NULL,
   purpose text NOT NULL CHECK (purpose IN ('bureau', 'scoring', 'marketing')),
   channel text NOT NULL,
   given_at timestamptz NOT NULL,
-  withdrawn_at timestamptz,
+  -- Null while it stands.
+  withdrawn_at timestamptz CHECK (withdrawn_at >= given_at),
+  withdrawn_by text,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
   PRIMARY KEY (organization_id, id),
   FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id)
 );
-CREATE UNIQUE INDEX consent_stands ON consent (organization_id, customer_id, purpose) WHERE withdrawn_at IS NULL;
+CREATE UNIQUE INDEX consent_standing ON consent (organization_id, customer_id, purpose) WHERE withdrawn_at IS NULL;
 CREATE INDEX consent_customer ON consent (organization_id, customer_id, id);
+
+-- Who answers for a loan: a customer, or a person who is none.
+CREATE SEQUENCE guarantor_id_seq AS bigint;
+CREATE TABLE guarantor (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('guarantor_id_seq'),
+  loan_id bigint NOT NULL,
+  customer_id bigint,
+  -- Of a person who is no customer: the key of the person, encrypted by KEY_ENCRYPTION_SECRET, and the identity, encrypted by the key.
+  -- The key is destroyed with the borrower: the identity is unreadable then.
+  person_key text,
+  identity text,
+  relationship text NOT NULL,
+  -- What is guaranteed, in minor units; null: all of the loan.
+  amount bigint CHECK (amount > 0),
+  from_date date NOT NULL,
+  until_date date CHECK (until_date >= from_date),
+  -- Null while the guarantor stands.
+  released_on date CHECK (released_on >= from_date),
+  release_reason text CHECK ((release_reason IS NULL) = (released_on IS NULL)),
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id),
+  CHECK (customer_id IS NULL OR (person_key IS NULL AND identity IS NULL))
+);
+CREATE INDEX guarantor_loan ON guarantor (organization_id, loan_id, id);
+-- The loans for which a customer answers.
+CREATE UNIQUE INDEX guarantor_customer ON guarantor (organization_id, customer_id, loan_id) WHERE customer_id IS NOT NULL AND released_on IS NULL;
+
+-- What a loan is secured by.
+CREATE SEQUENCE collateral_id_seq AS bigint;
+CREATE TABLE collateral (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('collateral_id_seq'),
+  loan_id bigint NOT NULL,
+  -- The customer of the loan, by whose key the details are encrypted.
+  customer_id bigint NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('vehicle', 'land', 'building', 'equipment', 'livestock', 'stock', 'deposit', 'salary', 'other')),
+  -- The description, the number in a register and the owner: JSON, encrypted by the key of the customer.
+  details text,
+  -- In minor units of the currency of the loan.
+  value bigint NOT NULL CHECK (value > 0),
+  valued_on date NOT NULL,
+  -- Null while the loan is secured by it.
+  released_on date,
+  release_reason text CHECK ((release_reason IS NULL) = (released_on IS NULL)),
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id)
+);
+CREATE INDEX collateral_loan ON collateral (organization_id, loan_id, id);
 
 -- Notices to borrowers that a loan will be listed at a credit bureau.
 CREATE TABLE listing_notice (
@@ -1212,13 +1324,15 @@ BEGIN
   DELETE FROM export_format WHERE organization_id = emptied;
   DELETE FROM listing_notice WHERE organization_id = emptied;
   DELETE FROM dispute WHERE organization_id = emptied;
-  DELETE FROM consent WHERE organization_id = emptied;
   DELETE FROM reconciliation_line WHERE organization_id = emptied;
   DELETE FROM reconciliation WHERE organization_id = emptied;
   DELETE FROM payment_inbox WHERE organization_id = emptied;
   DELETE FROM payment_reversal WHERE organization_id = emptied;
   DELETE FROM payment WHERE organization_id = emptied;
   DELETE FROM payment_channel WHERE organization_id = emptied;
+  DELETE FROM guarantor WHERE organization_id = emptied;
+  DELETE FROM collateral WHERE organization_id = emptied;
+  DELETE FROM consent WHERE organization_id = emptied;
   DELETE FROM loan_entry WHERE organization_id = emptied;
   DELETE FROM loan_period WHERE organization_id = emptied;
   DELETE FROM loan_earlier_terms WHERE organization_id = emptied;
@@ -1227,6 +1341,7 @@ BEGIN
   DELETE FROM credit_standing WHERE organization_id = emptied;
   DELETE FROM credit_decision WHERE organization_id = emptied;
   DELETE FROM credit_policy WHERE organization_id = emptied;
+  DELETE FROM data_request WHERE organization_id = emptied;
   DELETE FROM customer WHERE organization_id = emptied;
 
   DELETE FROM event WHERE organization_id = emptied;
@@ -1270,7 +1385,10 @@ CREATE TRIGGER accounting_period_kept BEFORE DELETE ON accounting_period FOR EAC
 CREATE TRIGGER accounting_period_closed BEFORE UPDATE ON accounting_period
   FOR EACH ROW WHEN (OLD.closed_at IS NOT NULL) EXECUTE FUNCTION refuse_to_change();
 CREATE TRIGGER document_kept BEFORE DELETE ON document FOR EACH ROW EXECUTE FUNCTION refuse_to_delete();
-CREATE TRIGGER document_unchanged BEFORE UPDATE ON document FOR EACH ROW EXECUTE FUNCTION refuse_to_change();
+-- But for the name of a borrower who was erased.
+CREATE TRIGGER document_unchanged BEFORE UPDATE ON document FOR EACH ROW
+  WHEN (NEW.borrower NOT LIKE 'erased-%' OR to_jsonb(NEW) - 'borrower' <> to_jsonb(OLD) - 'borrower')
+  EXECUTE FUNCTION refuse_to_change();
 CREATE TRIGGER access_entry_unchanged BEFORE UPDATE ON access_entry FOR EACH ROW EXECUTE FUNCTION refuse_to_change();
 -- The service may not delete entries of the access trail; this function may, as its owner, and it leaves the newest ones.
 CREATE FUNCTION purge_access_entries(most integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$

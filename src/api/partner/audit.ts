@@ -15,6 +15,7 @@ export const ENTITIES = [
   ...(['customer', 'loan', 'account', 'loan product', 'api key', 'organization', 'webhook endpoint'] as const),
   ...(['accounting chart', 'accounting period', 'accounting provisions'] as const),
   ...(['delinquency', 'delinquency policy', 'pending action'] as const),
+  ...(['consent', 'guarantor', 'collateral'] as const),
 ] as const
 
 /** What is kept of a thing depends on its kind. */

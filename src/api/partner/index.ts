@@ -2,11 +2,15 @@ import type { FaultNames } from '../../domain/errors.ts'
 import { KEY_HEADER } from '../../services/access/idempotency.ts'
 import { findPendingAction } from '../../services/approvals/approvals.ts'
 import { getBoost } from '../../services/credit/creditBoosts.ts'
+import { getConsent } from '../../services/customers/consents.ts'
 import { getCustomer } from '../../services/customers/customers.ts'
+import { DATA_REQUEST, findKept } from '../../services/customers/dataRequests.ts'
 import type { Deps } from '../../services/deps.ts'
 import { getExport } from '../../services/exports/exports.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getSchedules } from '../../services/loans/restructures.ts'
+import { getCollateral } from '../../services/loans/security/collateral.ts'
+import { getGuarantor } from '../../services/loans/security/guarantors.ts'
 import { getTransaction } from '../../services/loans/transactions.ts'
 import { getOrganization } from '../../services/organizations/organizations.ts'
 import { getProduct } from '../../services/organizations/products.ts'
@@ -22,6 +26,7 @@ import { accountingRoutes } from './accounting/accounting.ts'
 import { approvalRoutes } from './approvals/approvals.ts'
 import { toPendingAction } from './approvals/approvals.wire.ts'
 import { auditRoutes } from './audit.ts'
+import { consentRoutes, toConsent } from './consents.ts'
 import { creditRoutes } from './credit.ts'
 import { toBoost } from './credit.wire.ts'
 import { customerRoutes } from './customers.ts'
@@ -44,11 +49,15 @@ import { paymentRoutes } from './payments/payments.ts'
 import { toPayment } from './payments/payments.wire.ts'
 import { reconciliationRoutes } from './payments/reconciliations.ts'
 import { simulatorRoutes } from './payments/simulator.ts'
+import { dataRequestRoutes } from './people/dataRequests.ts'
+import { toDataRequest } from './people/dataRequests.wire.ts'
 import { portfolioRoutes } from './portfolio/portfolio.ts'
 import { productRoutes } from './products/products.ts'
 import { toProduct } from './products/products.wire.ts'
 import { registry } from './registry.ts'
 import { toRestructuredLoan } from './restructures/restructures.wire.ts'
+import { collateralRoutes, toCollateral } from './security/collateral.ts'
+import { guarantorRoutes, toGuarantor } from './security/guarantors.ts'
 import { testClockRoutes } from './testClock/testClock.ts'
 import { transactionListRoutes, transactionRoutes } from './transactions.ts'
 import { toTransaction } from './transactions.wire.ts'
@@ -61,6 +70,11 @@ const FAULT_NAMES: FaultNames = {
   chargeAmount: 'amount',
   paymentAmount: 'amount',
   chargeDueOn: 'dueDate',
+  guarantorId: 'customerId',
+  guarantorIdentity: 'identity',
+  guaranteed: 'amount',
+  collateralValue: 'value',
+  releaseDate: 'releasedOn',
   idempotencyKey: KEY_HEADER,
   currency: 'currencyCode',
   principalMin: 'minPrincipal',
@@ -93,6 +107,10 @@ const replayResponse =
       return toShownChannel({ channel: await getChannel(deps, caller, entityId), secret: null }, deps.config)
     if (entity === 'pending action')
       return toPendingAction(await findPendingAction(deps, caller, entityId), deps.config.zone)
+    if (entity === DATA_REQUEST) return toDataRequest(await findKept(deps, caller, entityId), deps.config.zone)
+    if (entity === 'consent') return toConsent(await getConsent(deps, caller, entityId), deps.config.zone)
+    if (entity === 'guarantor') return toGuarantor(await getGuarantor(deps, caller, entityId), deps.config.zone)
+    if (entity === 'collateral') return toCollateral(await getCollateral(deps, caller, entityId), deps.config.zone)
     if (entity === 'loan product') return toProduct(await getProduct(deps, caller, entityId))
     if (entity !== 'loan') return cannotReplayResponse()
     if (transactionId === null) return toLoanSummary(await getLoan(deps, caller, ref))
@@ -119,8 +137,11 @@ export const partnerStyle: Style = {
     requireBearer(app, deps)
     acceptIdempotencyKeys(app, deps, replayResponse(deps))
     customerRoutes(app, deps)
+    consentRoutes(app, deps)
     productRoutes(app, deps)
     loanRoutes(app, deps)
+    guarantorRoutes(app, deps)
+    collateralRoutes(app, deps)
     transactionRoutes(app, deps)
     documentRoutes(app, deps)
     transactionListRoutes(app, deps)
@@ -136,6 +157,7 @@ export const partnerStyle: Style = {
     portfolioRoutes(app, deps)
     accountingRoutes(app, deps)
     organizationRoutes(app, deps)
+    dataRequestRoutes(app, deps)
     approvalRoutes(app, deps)
     auditRoutes(app, deps)
     testClockRoutes(app, deps)

@@ -44,6 +44,9 @@ const shownAs = <T extends z.ZodType>(schema: T, example: string): T => schema.m
 
 const shownId = shownAs(idParam, customer.id)
 
+/** The numbers in a path of what belongs to a customer or a loan. */
+type PartName = 'consentId' | 'guarantorId' | 'collateralId'
+
 /**
  * Returns the two ways to address a loan or a customer, as path and params: by the service's number or by the partner's
  * own id. Every operation is registered under both, and answers identically.
@@ -54,6 +57,9 @@ const addressesOf = (shown: string) => {
   const byExternalId = z.object({ externalId: shownAs(externalIdParam, shown) })
   const transaction = { transactionId: shownId }
   const version = { version: shownAs(idParam, '1') }
+  const part = (name: PartName): Readonly<Record<PartName, typeof idParam>> =>
+    ({ [name]: shownAs(idParam, '1') }) as Record<PartName, typeof idParam>
+  const partOf = (params: Readonly<Record<string, unknown>>, name: PartName) => (params[name] as bigint) ?? NOBODY.id
   return [
     {
       path: '/:id',
@@ -68,6 +74,12 @@ const addressesOf = (shown: string) => {
         ref: { id: id ?? NOBODY.id },
         version: Number(version ?? NOBODY.id),
       })),
+      /** With the number of what belongs to a customer or a loan. */
+      withPart: (name: PartName) =>
+        byId.extend(part(name)).transform((params) => ({
+          ref: { id: params.id ?? NOBODY.id },
+          id: partOf(params, name),
+        })),
     },
     {
       path: '/external/:externalId',
@@ -82,6 +94,11 @@ const addressesOf = (shown: string) => {
         ref: { externalId: externalId ?? NOBODY.externalId },
         version: Number(version ?? NOBODY.id),
       })),
+      withPart: (name: PartName) =>
+        byExternalId.extend(part(name)).transform((params) => ({
+          ref: { externalId: params.externalId ?? NOBODY.externalId },
+          id: partOf(params, name),
+        })),
     },
   ] as const
 }

@@ -31,7 +31,7 @@ import { answerFields, itemOf, listOf, named, recordId, wireId } from './registr
 const ANSWER_FIELDS = answerFields('credit_score', 'created_at', 'updated_at')
 
 /** The names of the members of an identity. */
-const IDENTITY_NAMES = {
+export const IDENTITY_NAMES = {
   firstName: 'first_name',
   middleName: 'middle_name',
   lastName: 'last_name',
@@ -48,7 +48,7 @@ const IDENTITY_NAMES = {
 
 const verification = named('VerificationRequest', verificationRequest, { example: examples.verification })
 
-const identityRequest = named(
+export const identityRequest = named(
   'IdentityRequest',
   z.strictObject({
     ...inWords(IDENTITY_MEMBERS, IDENTITY_NAMES),
@@ -59,7 +59,7 @@ const identityRequest = named(
 
 const verificationSchema = named('Verification', verificationAnswer, { example: examples.verification })
 
-const identitySchema = named(
+export const identitySchema = named(
   'Identity',
   z.object({ ...inWords(IDENTITY_ANSWER, IDENTITY_NAMES), verification: verificationSchema.optional() }),
   { example: examples.identity },

@@ -1,15 +1,19 @@
 import { type FaultNames, LendingError } from '../../domain/errors.ts'
 import { KEY_HEADER } from '../../services/access/idempotency.ts'
 import { getBorrower } from '../../services/customers/borrowers.ts'
+import { getConsent } from '../../services/customers/consents.ts'
 import type { Deps } from '../../services/deps.ts'
 import { getRecordLoan } from '../../services/loans/recordLoans.ts'
 import { getRecordRepayment } from '../../services/loans/recordRepayments.ts'
+import { getCollateral } from '../../services/loans/security/collateral.ts'
+import { getGuarantor } from '../../services/loans/security/guarantors.ts'
 import { recordHints } from '../body/validation.ts'
 import { requireBearer } from '../http/bearer.ts'
 import { failureWords } from '../http/failure.ts'
 import { acceptIdempotencyKeys, cannotReplayResponse, type ReplayResponse } from '../http/idempotency.ts'
 import type { Style, StyleApp } from '../style.ts'
 import { borrowerRoutes, scored } from './borrowers.ts'
+import { consentRoutes, toConsent } from './consents.ts'
 import { documentRoutes } from './documents/documents.ts'
 import { eventRoutes } from './events/events.ts'
 import { loanRoutes } from './loans.ts'
@@ -18,6 +22,7 @@ import { CHAPTERS, TAGS, VARIABLES } from './openapi/introduction.ts'
 import { registry, toItem } from './registry.ts'
 import { repaymentRoutes } from './repayments.ts'
 import { toRepayment } from './repayments.wire.ts'
+import { securityRoutes, toCollateral, toGuarantor } from './security.ts'
 
 const NOT_THEIRS = "x-user-id must be the id of the caller's organization"
 
@@ -26,6 +31,14 @@ const FAULT_NAMES: FaultNames = {
   updatedSince: 'updated_since',
   dateOfBirth: 'identity.date_of_birth',
   verifiedOn: 'identity.verification.on',
+  givenAt: 'given_at',
+  withdrawnAt: 'withdrawn_at',
+  guarantorId: 'borrower_id',
+  guarantorIdentity: 'identity',
+  guaranteed: 'amount',
+  collateralValue: 'value',
+  valuedOn: 'valued_on',
+  releaseDate: 'released_on',
   loanId: 'loan_id',
   borrowerId: 'borrower_id',
   entryId: 'repayment_id',
@@ -59,6 +72,9 @@ const replayResponse =
     const { zone } = deps.config
     if (entityId === null) return cannotReplayResponse()
     if (entity === 'customer') return toItem(await scored(deps, caller, await getBorrower(deps, caller, entityId)))
+    if (entity === 'consent') return toItem(toConsent(await getConsent(deps, caller, entityId), zone))
+    if (entity === 'guarantor') return toItem(toGuarantor(await getGuarantor(deps, caller, entityId), zone))
+    if (entity === 'collateral') return toItem(toCollateral(await getCollateral(deps, caller, entityId), zone))
     if (entity !== 'loan') return cannotReplayResponse()
     if (transactionId !== null) return toItem(toRepayment(await getRecordRepayment(deps, caller, transactionId), zone))
     return toItem(toLoan(await getRecordLoan(deps, caller, entityId), zone))
@@ -99,7 +115,9 @@ export const recordStyle: Style = {
     requireOwnOrganization(app)
     acceptIdempotencyKeys(app, deps, replayResponse(deps))
     borrowerRoutes(app, deps)
+    consentRoutes(app, deps)
     loanRoutes(app, deps)
+    securityRoutes(app, deps)
     repaymentRoutes(app, deps)
     documentRoutes(app, deps)
     eventRoutes(app, deps)

@@ -54,19 +54,21 @@ const answerOnly = (name: keyof typeof ANSWER_ONLY) =>
 /** In answers: an id, exact to the last digit. */
 export const wireId = z.unknown().meta({ type: 'integer', format: 'int64', examples: [1] }) as z.ZodType<RawJson>
 
+const PATH_ID = { type: 'integer', format: 'int64', minimum: 1, pattern: undefined, examples: [1] }
+const ownId = idParam.meta({ ...PATH_ID, description: 'Your own id.' })
+
 /** The id in a path. A text that cannot be an id is 0, which no resource has: an id in a path is never malformed. */
-export const byId = z
-  .object({
-    id: idParam.meta({
-      type: 'integer',
-      format: 'int64',
-      minimum: 1,
-      pattern: undefined,
-      description: 'Your own id.',
-      examples: [1],
-    }),
-  })
-  .transform(({ id }) => ({ id: id ?? 0n }))
+export const byId = z.object({ id: ownId }).transform(({ id }) => ({ id: id ?? 0n }))
+
+/** The id in a path, and the number of what belongs to that borrower or loan. */
+export const byIdWith = (name: 'consentId' | 'guarantorId' | 'collateralId') =>
+  z
+    .object({ [name]: idParam.meta({ ...PATH_ID, description: 'The number that the service answered as `id`.' }) })
+    .extend({ id: ownId })
+    .transform((params) => ({
+      ref: { id: params.id ?? 0n },
+      id: ((params as Readonly<Record<string, unknown>>)[name] as bigint | null) ?? 0n,
+    }))
 
 const success = z.boolean().describe('True; a refusal has false.')
 

@@ -1,7 +1,7 @@
 import { changeFromText } from '../../domain/loan/change/changeFromText.ts'
 import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
-import { openTexts } from '../customers/words.ts'
+import { openTexts, WORD_MEMBERS } from '../customers/words.ts'
 import { shownChange } from '../loans/loanColumns.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Found, Position } from '../queries/cursor.ts'
@@ -138,14 +138,31 @@ export async function openEntries<Row extends AuditEntry>(
   organizationOf: (row: Row) => number,
 ): Promise<readonly Row[]> {
   const opened = await openTexts(db, rows, organizationOf)
-  return opened.map((row) =>
-    row.entity === 'customer' ? { ...row, before: withWords(row.before), after: withWords(row.after) } : row,
-  )
+  return opened.map(withCustomersWords)
 }
+
+/** Returns a row whose texts are decrypted with what is known of a customer among its other members. */
+export const withCustomersWords = <Row extends Pick<AuditEntry, 'entity' | 'before' | 'after'>>(row: Row): Row =>
+  row.entity === 'customer' ? { ...row, ...alike(withWords(row.before), withWords(row.after)) } : row
+
+/** Returns what was before and after, each with null for the words that only the other has. */
+function alike(before: unknown, after: unknown) {
+  const missing = (from: unknown, to: unknown) =>
+    isObject(from) && isObject(to)
+      ? Object.fromEntries(WORD_MEMBERS.filter((name) => name in to && !(name in from)).map((name) => [name, null]))
+      : undefined
+  const filled = (from: unknown, to: unknown) => {
+    const nulls = missing(from, to)
+    return nulls ? { ...nulls, ...(from as object) } : from
+  }
+  return { before: filled(before, after), after: filled(after, before) }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /** Returns the members of a row of the trail with the words of a customer in place of their text; without them after an erasure. */
 function withWords(members: unknown): unknown {
-  if (typeof members !== 'object' || members === null || !('words' in members)) return members
+  if (!isObject(members) || !('words' in members)) return members
   const { words, ...rest } = members
   return { ...(typeof words === 'string' && (exactly(words) as object)), ...rest }
 }

@@ -8,6 +8,9 @@ import { moment } from '../queries/rows.ts'
 import type { Conditions } from '../queries/statement.ts'
 import { type Parameter, unprepared } from '../queries/statement.ts'
 
+/** The actions of the trail that change the row of a customer. */
+export const CHANGES_OF_CUSTOMER = ['create', 'update', 'identify', 'activate', 'close', 'erase'] as const
+
 /** The kinds of rows whose changes the trail tells by their own id. */
 export type Changing = 'customer' | 'loan'
 
@@ -24,7 +27,7 @@ export const SPAN = 100_000n
 
 /** The actions that change a customer himself; what is decided of his credit is in the trail, too. */
 const ACTIONS: Readonly<Record<Changing, (row: string) => string>> = {
-  customer: (row) => `${row}.action IN ('create', 'update', 'activate', 'close')`,
+  customer: (row) => `${row}.action IN (${CHANGES_OF_CUSTOMER.map((action) => `'${action}'`).join(', ')})`,
   loan: () => 'true',
 }
 

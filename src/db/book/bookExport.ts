@@ -6,7 +6,16 @@ import type { Snapshot } from '../postgres/transaction.ts'
 const BATCH = 2_000
 
 /** The kinds of rows of which an export has a file each. */
-export const EXPORT_KINDS = ['customers', 'loans', 'instalments', 'transactions', 'payments'] as const
+export const EXPORT_KINDS = [
+  'customers',
+  'consents',
+  'loans',
+  'guarantors',
+  'collateral',
+  'instalments',
+  'transactions',
+  'payments',
+] as const
 export type ExportKind = (typeof EXPORT_KINDS)[number]
 
 /** A row as stored: amounts in minor units of its `currency`, instants in milliseconds. */
@@ -17,6 +26,23 @@ const ROWS: Readonly<Record<ExportKind, string>> = {
     SELECT id, account_no AS "accountNo", external_id AS "externalId", status, activation_date AS "activationDate", closed_on AS "closedOn",
       close_reason AS "closeReason", ${READ_DETAILS}, created_at AS "createdAt"
     FROM customer a WHERE organization_id = $1 ORDER BY id`,
+  consents: `
+    SELECT n.id, c.external_id AS "customerId", n.customer_id AS "customerNumber", n.purpose, n.channel, n.given_at AS "givenAt",
+      n.withdrawn_at AS "withdrawnAt", n.withdrawn_by AS "withdrawnBy", n.created_at AS "createdAt"
+    FROM consent n JOIN customer c ON c.organization_id = n.organization_id AND c.id = n.customer_id
+    WHERE n.organization_id = $1 ORDER BY n.id`,
+  guarantors: `
+    SELECT g.id, g.loan_id AS "loanId", l.external_id AS "loanExternalId", c.external_id AS "customerId", g.customer_id AS "customerNumber",
+      g.relationship, l.currency AS "currencyCode", g.amount, g.from_date AS "from", g.until_date AS "until", g.released_on AS "releasedOn",
+      g.release_reason AS "releaseReason", g.created_at AS "createdAt"
+    FROM guarantor g JOIN loan l ON l.organization_id = g.organization_id AND l.id = g.loan_id
+    LEFT JOIN customer c ON c.organization_id = g.organization_id AND c.id = g.customer_id
+    WHERE g.organization_id = $1 ORDER BY g.id`,
+  collateral: `
+    SELECT g.id, g.loan_id AS "loanId", l.external_id AS "loanExternalId", g.kind, l.currency AS "currencyCode", g.value,
+      g.valued_on AS "valuedOn", g.released_on AS "releasedOn", g.release_reason AS "releaseReason", g.created_at AS "createdAt"
+    FROM collateral g JOIN loan l ON l.organization_id = g.organization_id AND l.id = g.loan_id
+    WHERE g.organization_id = $1 ORDER BY g.id`,
   loans: `
     SELECT l.id, l.account_no AS "accountNo", l.external_id AS "externalId", c.external_id AS "customerId", l.customer_id AS "customerNumber",
       l.product_id AS "productId", l.currency AS "currencyCode", l.principal, l.disbursed_at AS "disbursedAt",
@@ -56,6 +82,9 @@ const ROWS: Readonly<Record<ExportKind, string>> = {
 
 const TABLES: Readonly<Record<ExportKind, string>> = {
   customers: 'customer',
+  consents: 'consent',
+  guarantors: 'guarantor',
+  collateral: 'collateral',
   loans: 'loan',
   instalments: 'loan_period',
   transactions: 'loan_entry',

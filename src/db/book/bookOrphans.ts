@@ -71,7 +71,7 @@ const UNTOLD: readonly string[] = [
   ),
   `SELECT e.id, 'organization ' || e.id, 'is not in the trail: nothing says that it was made'
    FROM (SELECT id, id AS organization_id FROM organization) e WHERE NOT ${told('organization', 'e.id::text', 'create')}`,
-  ...(['account', 'api_key', 'loan_product'] as const).map(
+  ...(['account', 'api_key', 'loan_product', 'consent', 'guarantor', 'collateral'] as const).map(
     (table) => `SELECT e.organization_id, '${table} ' || e.id, 'is not in the trail: nothing says that it was made'
    FROM ${table} e WHERE NOT ${told(table.replace('_', ' '), 'e.id::text', 'create')}`,
   ),
@@ -83,6 +83,8 @@ const UNTOLD: readonly string[] = [
      AND a.after ->> 'version' = e.version)`,
   `SELECT e.organization_id, 'delinquency_policy ' || e.version, 'is not in the trail: nothing says that it was set'
    FROM delinquency_policy e WHERE NOT ${told('delinquency policy', 'e.version::text', 'set')}`,
+  `SELECT e.organization_id, 'data request ' || e.id, 'is not in the trail: nothing says that it was asked for'
+   FROM data_request e WHERE NOT ${told('data request', 'e.id::text', 'create')}`,
   `SELECT e.organization_id, 'pending action ' || e.id, 'is not in the trail: nothing says that it was asked for'
    FROM pending_action e WHERE NOT ${told('pending action', 'e.id::text', 'request')}`,
   ...(['loan', 'payment'] as const).map(
@@ -173,7 +175,11 @@ const DRAWN: Readonly<Record<string, readonly string[]>> = {
   account_id_seq: ['account.id', 'api_key.id'],
   credit_decision_id_seq: ['credit_decision.id'],
   credit_policy_arrival_seq: ['credit_policy.arrival'],
+  data_request_id_seq: ['data_request.id'],
   pending_action_id_seq: ['pending_action.id'],
+  consent_id_seq: ['consent.id'],
+  guarantor_id_seq: ['guarantor.id'],
+  collateral_id_seq: ['collateral.id'],
   webhook_endpoint_id_seq: ['webhook_endpoint.id'],
   webhook_attempt_id_seq: ['webhook_attempt.id'],
   access_entry_id_seq: ['access_entry.id'],

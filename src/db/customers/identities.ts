@@ -1,6 +1,6 @@
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
-import { inTransaction } from '../postgres/transaction.ts'
+import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { arrayOf } from '../queries/rows.ts'
 import { type Parameter, statement } from '../queries/statement.ts'
 import { keyOf } from './words.ts'
@@ -69,6 +69,15 @@ export interface StoredPerson extends Pick<SealedPerson, 'personKey' | 'identity
   readonly id: bigint
 }
 
+/** Locks a customer until the end of a transaction, and reads who it is; undefined when there is none. */
+export async function lockPerson(
+  transaction: Transaction,
+  organizationId: number,
+  ref: CustomerRef,
+): Promise<StoredPerson | undefined> {
+  return (await transaction.query<StoredPerson>(lock(organizationId, ref))).rows[0]
+}
+
 /** Finds who a customer is. */
 export async function findPerson(
   { pool }: Pick<Db, 'pool'>,
@@ -107,8 +116,7 @@ export const changePerson = (
 ): Promise<bigint | undefined> =>
   inTransaction(db, async (transaction) => {
     const { organizationId } = author
-    const { rows } = await transaction.query<StoredPerson>(lock(organizationId, ref))
-    const before = rows[0]
+    const before = await lockPerson(transaction, organizationId, ref)
     if (!before) return undefined
     keyOf(before)
     const after = decide(before)

@@ -41,10 +41,15 @@ export interface CustomerWords extends BorrowerDetails {
   readonly closeReason: string | null
 }
 
-const MEMBERS = ['externalId', ...BORROWER_DETAILS, 'closeReason'] as const satisfies (keyof CustomerWords)[]
+/** The members of the words of a customer. */
+export const WORD_MEMBERS = [
+  'externalId',
+  ...BORROWER_DETAILS,
+  'closeReason',
+] as const satisfies (keyof CustomerWords)[]
 
 /** The words of a customer of whom nothing is known. */
-export const NO_WORDS = Object.fromEntries(MEMBERS.map((member) => [member, null])) as unknown as CustomerWords
+export const NO_WORDS = Object.fromEntries(WORD_MEMBERS.map((member) => [member, null])) as unknown as CustomerWords
 
 /** The key of a customer, and its words, both encrypted; null: the customer was erased. */
 export interface Keyed {
@@ -60,10 +65,10 @@ export function keyOf({ personKey }: Pick<Keyed, 'personKey'>): string {
 
 /** Returns the members in which words differ. */
 export const differingWords = (one: CustomerWords, other: CustomerWords): string[] =>
-  MEMBERS.filter((member) => one[member] !== other[member])
+  WORD_MEMBERS.filter((member) => one[member] !== other[member])
 
 /** The columns of the words of `customer a`, by the names of their members. */
-export const READ_WORDS = MEMBERS.map((member) => `a.${columnOf(member)} AS "${member}"`).join(', ')
+export const READ_WORDS = WORD_MEMBERS.map((member) => `a.${columnOf(member)} AS "${member}"`).join(', ')
 
 function columnOf(member: keyof CustomerWords): string {
   return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -72,7 +77,7 @@ function columnOf(member: keyof CustomerWords): string {
 /** Returns the words of a customer, encrypted; the trail has them so, and the row beside them in columns that can be searched. */
 export function sealedWords(sealing: Sealing, whose: Whose, words: CustomerWords, personKey: string): string {
   const known = Object.fromEntries(
-    MEMBERS.flatMap((member) => (words[member] === null ? [] : [[member, words[member]]])),
+    WORD_MEMBERS.flatMap((member) => (words[member] === null ? [] : [[member, words[member]]])),
   )
   return sealedText(sealing, whose, JSON.stringify(known), personKey)
 }

@@ -84,10 +84,15 @@ const next = statement<{
     AND (${p('of')}::int IS NULL OR d.organization_id = ${p('of')})
     AND NOT EXISTS (SELECT FROM event_chain c WHERE c.organization_id = d.organization_id
       AND (c.stamps_after > 0 OR c.key_id NOT IN ('', ${p('keyId')})))
+    AND NOT EXISTS (SELECT FROM loan l JOIN customer p ON p.organization_id = l.organization_id AND p.id = l.customer_id
+      WHERE l.organization_id = d.organization_id AND l.id = d.loan_id AND p.erased_at IS NOT NULL AND d.borrower = p.external_id)
   ORDER BY d.organization_id, d.code LIMIT ${p('most')}`,
 )
 
-/** Reads the next documents in the order of their keys, without those whose codes were made with another secret. */
+/**
+ * Reads the next documents in the order of their keys, without those whose codes were made with another secret, and those of
+ * a borrower who was erased: their names are other ones.
+ */
 export async function readDocuments(
   snapshot: Snapshot,
   { after, organizationId = undefined, keyId, most }: DocumentWalk,

@@ -1,3 +1,4 @@
+import { CHANGES_OF_CUSTOMER } from '../audit/changes.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
 import { SEALED, SEALED_TRAIL, textsOf } from './sealedColumns.ts'
@@ -158,7 +159,7 @@ export async function readPartsAfter(
 }
 
 /** Actions of a customer that change the customer's own row. */
-const OF_CUSTOMER = `('create', 'update', 'activate', 'close')`
+const OF_CUSTOMER = `(${CHANGES_OF_CUSTOMER.map((action) => `'${action}'`).join(', ')})`
 
 /** Whether `e` changes the row again that the change `k` made true, where the row can be changed. */
 const CHANGES_AGAIN = `CASE k.entity

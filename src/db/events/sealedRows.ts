@@ -1,4 +1,5 @@
 import { roleToText } from '../../domain/loan/restructure/planText.ts'
+import { CHANGES_OF_CUSTOMER } from '../audit/changes.ts'
 import { instantText } from '../audit/stamp.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { jsonbText } from '../queries/rows.ts'
@@ -24,6 +25,7 @@ const KEY_TYPES = {
   loan_entry: 'bigint',
   delinquency_policy: 'int',
   pending_action: 'bigint',
+  data_request: 'bigint',
   payment_channel: 'int',
   payment: 'bigint',
   payment_reversal: 'bigint',
@@ -32,6 +34,9 @@ const KEY_TYPES = {
   dispute: 'bigint',
   export_format: 'bigint',
   export_file: 'bigint',
+  consent: 'bigint',
+  guarantor: 'bigint',
+  collateral: 'bigint',
 } as const
 
 /** The row of the lender itself has no other organization, and signing keys belong to none. */
@@ -79,7 +84,7 @@ interface Named {
 const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly string[]]> = new Map(
   Object.entries({
     loan: ['loan', ['create', 'update']],
-    customer: ['customer', ['create', 'update', 'identify', 'activate', 'close']],
+    customer: ['customer', CHANGES_OF_CUSTOMER],
     organization: ['organization', ['create', 'update']],
     'loan product': ['loan_product'],
     account: ['account'],
@@ -87,6 +92,7 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
     'signing key': ['signing_key'],
     'delinquency policy': ['delinquency_policy'],
     'pending action': ['pending_action'],
+    'data request': ['data_request'],
     'payment channel': ['payment_channel'],
     payment: ['payment'],
     'payment reversal': ['payment_reversal'],
@@ -95,6 +101,9 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
     dispute: ['dispute'],
     'export format': ['export_format'],
     'export file': ['export_file'],
+    consent: ['consent'],
+    guarantor: ['guarantor'],
+    collateral: ['collateral'],
   } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
 )
 

@@ -77,6 +77,11 @@ export type PageSession = Prisma.PageSessionModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model RootSecret
+ * 
+ */
+export type RootSecret = Prisma.RootSecretModel
+/**
  * Model SigningKey
  * 
  */
@@ -91,6 +96,11 @@ export type LoanProduct = Prisma.LoanProductModel
  * 
  */
 export type Customer = Prisma.CustomerModel
+/**
+ * Model DataRequest
+ * 
+ */
+export type DataRequest = Prisma.DataRequestModel
 /**
  * Model Loan
  * 
@@ -252,11 +262,6 @@ export type Reconciliation = Prisma.ReconciliationModel
  */
 export type ReconciliationLine = Prisma.ReconciliationLineModel
 /**
- * Model Consent
- * 
- */
-export type Consent = Prisma.ConsentModel
-/**
  * Model ListingNotice
  * 
  */
@@ -301,3 +306,18 @@ export type LoanBucket = Prisma.LoanBucketModel
  * 
  */
 export type Document = Prisma.DocumentModel
+/**
+ * Model Consent
+ * 
+ */
+export type Consent = Prisma.ConsentModel
+/**
+ * Model Guarantor
+ * 
+ */
+export type Guarantor = Prisma.GuarantorModel
+/**
+ * Model Collateral
+ * 
+ */
+export type Collateral = Prisma.CollateralModel

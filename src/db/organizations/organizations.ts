@@ -19,6 +19,9 @@ export interface Organization {
   readonly licenceNumber: string | null
   /** Minor units of `currency`: what is larger waits for a second ADMIN (contract 14.7). Null: nothing waits. */
   readonly approvalAbove: bigint | null
+  /** The years for which what is known of people is kept: of borrowers, and of customers who never borrowed. Null: the lender has not said. */
+  readonly keepBorrowersYears: number | null
+  readonly keepOthersYears: number | null
 }
 
 /** The modes of an organization. */
@@ -74,7 +77,10 @@ export async function insertOrganization(
 
 /** The properties of an organization that can be changed; what is left out stays. */
 export type OrganizationChange = Partial<
-  Pick<Organization, 'paymentMethod' | 'legalName' | 'licenceNumber' | 'approvalAbove'>
+  Pick<
+    Organization,
+    'paymentMethod' | 'legalName' | 'licenceNumber' | 'approvalAbove' | 'keepBorrowersYears' | 'keepOthersYears'
+  >
 > & {
   /** Null: the organization has no logo from now on. */
   readonly logo?: Logo | null

@@ -20,6 +20,8 @@ export interface Db {
    * waits on one fails at once, and no other is opened.
    */
   setGone(gone: boolean): void
+  /** Gives the keys that follow from the secret, once it could be read from the database itself. */
+  setKeys(keys: Keys): void
   /** The number of statements so far that the server could not write to its disk. */
   diskFailures(): number
 }
@@ -36,6 +38,14 @@ const keepAliveAfter = 10_000
 /** Below the 3 s within which a request has to be answered when the database is gone. */
 const connectTimeout = 2_000
 
+/** The keys of a database: what neither writes a row of the trail nor reads a person's words needs none. */
+export interface Keys {
+  /** Makes the stamps of the audit trail. */
+  readonly stampMac: Mac
+  /** Encrypts the words of people. */
+  readonly people: PersonBox
+}
+
 /** The options of a database. */
 export interface DatabaseOptions {
   /** Connections at most; 20 when left out. */
@@ -44,10 +54,6 @@ export interface DatabaseOptions {
   readonly together?: boolean
   /** Milliseconds that a statement waits for a locked row; 5,000 when left out. */
   readonly lockTimeout?: number
-  /** Makes the stamps of the audit trail; left out by what writes no row of it. */
-  readonly stampMac?: Mac
-  /** Encrypts the words of people; left out by what writes and reads none. */
-  readonly people?: PersonBox
 }
 
 /**
@@ -57,7 +63,7 @@ export interface DatabaseOptions {
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   const silence = watchSilence(url)
-  const pool = new GatedPool(options, {
+  const pool = new GatedPool({
     connectionString: url,
     max: options.max ?? 20,
     application_name: 'mkopo',
@@ -92,7 +98,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   const clients = new Set<pg.PoolClient>()
   pool.on('connect', (client) => {
     clients.add(client)
-    Object.assign(client, { stampMac: options.stampMac, people: options.people } satisfies Stamping & Sealing)
+    Object.assign(client, keysOf(pool))
     client.on('error', () => undefined)
     attend(client, silence, failed)
   })
@@ -104,6 +110,10 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
     together: options.together ?? true,
     close: closing(pool, prisma, silence),
     diskFailures: () => diskFailures,
+    setKeys(keys) {
+      Object.assign(pool, keys)
+      for (const client of clients) Object.assign(client, keys)
+    },
     setGone: (gone) => {
       pool.gone = gone
       if (gone) for (const client of clients) cut(client)
@@ -142,17 +152,13 @@ function closing(pool: pg.Pool, prisma: PrismaClient, silence: SilenceWatch): ()
   }
 }
 
+const keysOf = ({ stampMac, people }: Stamping & Sealing) => ({ stampMac, people })
+
 /** Opens no connection while the server is known to be gone: trying would take the time in which to say so. */
 class GatedPool extends pg.Pool implements Stamping, Sealing {
   gone = false
-  readonly stampMac: Mac | undefined
-  readonly people: PersonBox | undefined
-
-  constructor({ stampMac, people }: Pick<DatabaseOptions, 'stampMac' | 'people'>, options: pg.PoolConfig) {
-    super(options)
-    this.stampMac = stampMac
-    this.people = people
-  }
+  stampMac: Mac | undefined
+  people: PersonBox | undefined
 
   override connect(): Promise<pg.PoolClient>
   override connect(callback: PoolCallback): void

@@ -13,7 +13,8 @@ interface Rights {
 const USUAL: Rights = { privileges: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] }
 
 /**
- * The tables whose rows are evidence: the service adds to them. Of an entry it sets the mark of a reversal, of a pending action
+ * The tables whose rows are evidence: the service adds to them. Of an entry it sets the mark of a reversal, of a document the name of a
+ * borrower who was erased, of a pending action
  * and of a month the end, which triggers let be set once; the record of migrations is the owner's.
  */
 const LIMITED: Readonly<Record<string, Rights>> = {
@@ -23,7 +24,7 @@ const LIMITED: Readonly<Record<string, Rights>> = {
     columns: ['closed_at', 'close_sequence', 'trial_balance_hash'],
   },
   audit_entry: { privileges: ['SELECT', 'INSERT'] },
-  document: { privileges: ['SELECT', 'INSERT'] },
+  document: { privileges: ['SELECT', 'INSERT'], columns: ['borrower'] },
   event: { privileges: ['SELECT', 'INSERT'] },
   loan_earlier_terms: { privileges: ['SELECT', 'INSERT'] },
   loan_entry: { privileges: ['SELECT', 'INSERT'], columns: ['reversed_at'] },

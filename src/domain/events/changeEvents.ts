@@ -25,6 +25,7 @@ const OF_CUSTOMERS: ReadonlyMap<string, readonly EventType[]> = new Map([
   ['identify', ['customer.updated']],
   ['activate', ['customer.activated']],
   ['close', ['customer.closed']],
+  ['erase', ['customer.erased']],
   ['score', ['credit.decided']],
   ['boost', ['credit.decided']],
 ])

@@ -4,6 +4,7 @@ export const EVENT_TYPES = [
   'customer.updated',
   'customer.activated',
   'customer.closed',
+  'customer.erased',
   'loan.disbursed',
   'loan.restated',
   'loan.restructured',

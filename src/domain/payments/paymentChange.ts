@@ -11,6 +11,7 @@ const EVENT_OF = {
   'reverse allocations': 'payment.unmatched',
   return: 'payment.returned',
   reverse: 'payment.reversed',
+  erase: undefined,
 } as const satisfies Readonly<Record<string, EventType | undefined>>
 
 export type PaymentAction = keyof typeof EVENT_OF

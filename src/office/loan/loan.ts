@@ -14,6 +14,7 @@ import { type Column, done, figures, money, page, table, tile, tiles } from '../
 import { stepPlot } from '../layout/plot.ts'
 import { statementForm } from '../pages/documents.ts'
 import { accountNames } from '../pages/journal.ts'
+import { securityOf } from './security.ts'
 
 /** The most days with another balance that a plot can show. */
 const MOST_POINTS = 200
@@ -46,6 +47,7 @@ ${statementForm(desk, loan.id)}
 ${balance(desk, found)}
 ${schedule(desk, found)}
 ${entries(desk, found)}
+${await securityOf(desk, loan.id)}
 ${postings && journal(desk, postings, await accountNames(desk))}`
   return page(desk, title, body)
 }

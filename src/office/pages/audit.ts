@@ -172,7 +172,16 @@ const RATES = new Set([
   'percentOfPrincipal',
   'provisionRate',
 ])
-const INSTANTS = new Set(['tokensFrom', 'previousUntil', 'now', 'paidAt', 'reversedAt', 'disabledAt'])
+const INSTANTS = new Set([
+  'tokensFrom',
+  'previousUntil',
+  'now',
+  'paidAt',
+  'reversedAt',
+  'disabledAt',
+  'givenAt',
+  'withdrawnAt',
+])
 
 /** Fields whose values are names of the contract. Other texts are what somebody has set, and stay as they are. */
 const NAMED: Readonly<Record<string, Words>> = {
@@ -243,15 +252,15 @@ const fieldTexts = (state: State, within: string, writing: Writing): string =>
 function valueText(name: string, value: unknown, { state, within, writing }: Place): string {
   const { language, zone, currency } = writing
   if (value === null || value === undefined) return '–'
-  // Nobody reads the text of an identity.
-  if (name === 'identity') return nameIn(ANSWERS, language, 'encrypted')
+  // Nobody reads the text of an identity, or of what is collateral.
+  if (name === 'identity' || name === 'details') return nameIn(ANSWERS, language, 'encrypted')
   if (Array.isArray(value))
     return value.length === 0 ? '–' : value.map((one) => valueText(name, one, { state, within, writing })).join(', ')
   if (isState(value)) return `(${fieldTexts(withoutNulls(value), name, writingOf(value, writing))})`
   if (typeof value === 'boolean') return nameIn(ANSWERS, language, String(value))
   const text = JSON.isRawJSON(value) ? JSON.stringify(value) : String(value)
   const isWhole = /^-?\d+$/.test(text)
-  const isAmount = AMOUNTS.has(name) || (name === 'value' && state.base === 'fixed')
+  const isAmount = AMOUNTS.has(name) || (name === 'value' && (state.base === 'fixed' || 'valuedOn' in state))
   if (isWhole && isAmount) return `${money(BigInt(text), currency)} ${currency}`
   if (isWhole && (RATES.has(name) || (name === 'value' && 'base' in state))) return `${rateToNumber(BigInt(text))} %`
   const instant = INSTANTS.has(name) ? fromRfc3339(text) : undefined

@@ -11,6 +11,7 @@ import type { LoanNow } from '../../services/loans/loans.ts'
 import { LONGEST_SEARCH, MOST_FOUND, search } from '../../services/office/search.ts'
 import { type Desk, type Fields, idOf, sayName, textOf } from '../desk.ts'
 import { done, linkOf, money, page, table, tile, tiles } from '../layout/page.ts'
+import { consentsOf } from '../people/consents.ts'
 
 const ROWS = 50
 const MOST_LOANS = 100
@@ -63,6 +64,7 @@ ${done(desk, query)}
 ${details(desk, customer, borrower)}
 ${mayReadPeople(caller) && (await person(desk, id))}
 ${isAdmin && customer.status === 'Active' && html`<p class="actions"><a href="/customers/${id}/do/close">${say('closeCustomer')}</a></p>`}
+${await consentsOf(desk, id)}
 ${loansOf(desk, loans.items)}
 ${loans.total !== undefined && loans.total > MOST_LOANS && html`<p>${say('latestOf', { shown: MOST_LOANS, all: loans.total })}</p>`}
 ${card}`

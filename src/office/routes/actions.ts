@@ -21,13 +21,15 @@ import {
   TRANSACTION_ACTIONS,
 } from '../loan/actions.ts'
 import { RESTRUCTURE, REVERSE_RESTRUCTURE } from '../loan/restructures.ts'
+import { collateralStep, guarantorStep, releaseStep } from '../loan/security.ts'
+import { giveConsentStep, withdrawConsentStep } from '../people/consents.ts'
 import { approvalStep, previewTable, rejectAllStep } from './approvals.ts'
 import { type Step, takeStep } from './flow.ts'
 import { allocateStep, returnStep, reverseStep } from './payments.ts'
 import { identifyStep } from './people.ts'
 import { applyStep } from './reconciliations.ts'
 
-type Params = Readonly<Record<'id' | 'loanId' | 'transactionId' | 'action', string>>
+type Params = Readonly<Record<'id' | 'loanId' | 'partId' | 'transactionId' | 'action', string>>
 type Request = FastifyRequest<{ Params: Params }>
 
 const noSuchAction = () => notFound('there is no such action')
@@ -53,6 +55,12 @@ export function addActions(app: FastifyInstance, deps: Core): void {
   add('/loans/:id/transactions/:transactionId/do/:action', transactionStep)
   add('/customers/:id/do/close', closeStep)
   add('/customers/:id/do/identify', identifyStep)
+  add('/customers/:id/do/consent', giveConsentStep)
+  add('/customers/:id/consents/:partId/do/withdraw', withdrawConsentStep)
+  add('/loans/:id/add/guarantor', guarantorStep)
+  add('/loans/:id/add/collateral', collateralStep)
+  add('/loans/:id/guarantors/:partId/do/release', (request) => releaseStep(request, 'guarantors'))
+  add('/loans/:id/collateral/:partId/do/release', (request) => releaseStep(request, 'collateral'))
   add('/products/:id/do/retire', retireStep)
   add('/payments/:id/loans/:loanId/do/allocate', allocateStep)
   add('/payments/:id/do/return', returnStep)

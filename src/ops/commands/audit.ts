@@ -38,6 +38,9 @@ const ENTITIES = [
   'dispute',
   'export format',
   'export file',
+  'consent',
+  'guarantor',
+  'collateral',
 ]
 
 export function auditCommand(program: Command, shell: Shell): void {

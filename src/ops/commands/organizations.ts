@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { currencyOf, type Decimal, minorToText } from '../../domain/money.ts'
 import {
   createOrganization,
@@ -71,6 +71,14 @@ interface AskedSettings {
   readonly licenceNumber?: string | false
   readonly logo?: string | false
   readonly approvalAbove?: Decimal | false
+  readonly keepBorrowersYears?: number | false
+  readonly keepOthersYears?: number | false
+}
+
+/** Reads years, 0 included. @throws InvalidArgumentError */
+function years(text: string): number {
+  if (!/^(\d{1,2}|100)$/.test(text)) throw new InvalidArgumentError('It must be a whole number of years, 0 to 100.')
+  return Number(text)
 }
 
 function updateCommand(organizations: Command, shell: Shell): void {
@@ -91,18 +99,29 @@ function updateCommand(organizations: Command, shell: Shell): void {
       decimalNumber,
     )
     .option('--no-approval-above', 'nothing waits')
+    .option(
+      '--keep-borrowers-years <years>',
+      'how long what is known of a customer is kept after the last loan was closed',
+      years,
+    )
+    .option('--no-keep-borrowers-years', '10 years, and no erasure is proposed')
+    .option('--keep-others-years <years>', 'how long what is known of a customer who never borrowed is kept', years)
+    .option('--no-keep-others-years', '0 years, and no erasure is proposed')
     .action(({ organization: given, ...asked }: AskedSettings, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization }) => {
         if (Object.keys(asked).length === 0)
           throw new UsageError('say which setting: mkopo organizations update --help')
         const { id } = await organization(given)
         const { paymentMethod, legalName, licenceNumber, logo, approvalAbove } = asked
+        const { keepBorrowersYears, keepOthersYears } = asked
         const updated = await updateOrganization(deps, by(id), {
           paymentMethod,
           legalName: orNull(legalName),
           licenceNumber: orNull(licenceNumber),
           logo: typeof logo === 'string' ? await readGiven(logo, 'logo') : logo === false ? null : undefined,
           approvalAbove: orNull(approvalAbove),
+          keepBorrowersYears: orNull(keepBorrowersYears),
+          keepOthersYears: orNull(keepOthersYears),
         })
         printer.done(
           { ...viewOf(updated), hasLogo: updated.hasLogo },

@@ -52,7 +52,7 @@ export interface Idempotency {
 const SALT = createHash('sha256').update('mkopo kept answers').digest().subarray(0, 16)
 
 /** Decrypts an answer, which has the words of people; null where KEY_ENCRYPTION_SECRET is another one by now: the answer is built again. */
-function openAnswer(box: SecretBox, { status, body }: NonNullable<KeptRequest['answer']>): KeptRequest['answer'] {
+function opened(box: SecretBox, { status, body }: NonNullable<KeptRequest['answer']>): KeptRequest['answer'] {
   try {
     return { status, body: box.decrypt(body) }
   } catch (error) {
@@ -66,16 +66,14 @@ function openAnswer(box: SecretBox, { status, body }: NonNullable<KeptRequest['a
  * and two instances never both make the change. Requests that run in this process are known without a round trip.
  */
 export function createIdempotency({ db, machineNow, config }: Pick<Deps, 'db' | 'machineNow' | 'config'>): Idempotency {
-  let opened: SecretBox | undefined
-  /** Opens the box when it is first needed: documents are made without a secret. */
-  const box = (): SecretBox => {
+  // Opened with the first answer: the documents of the API are built without a secret.
+  const box = () => {
     invariant(config.keyEncryptionSecret !== undefined, 'a secret to encrypt the kept answers with')
-    opened ??= openSecretBox(config.keyEncryptionSecret, 'kept answers', SALT)
-    return opened
+    return openSecretBox(config.keyEncryptionSecret, 'kept answers', SALT)
   }
   const find = async (caller: Caller, key: string) => {
     const kept = await findKept(db, caller, key, machineNow())
-    return kept && { ...kept, answer: kept.answer && openAnswer(box(), kept.answer) }
+    return kept && { ...kept, answer: kept.answer && opened(box(), kept.answer) }
   }
   const running = new Set<string>()
   return {

@@ -2,7 +2,13 @@ import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
 import type { Author } from '../../db/audit/trail.ts'
 import { type CheckedLoan, readChecked, START } from '../../db/book/bookCheck.ts'
-import { countForExport, type ExportKind, type ExportRow, readForExport } from '../../db/book/bookExport.ts'
+import {
+  countForExport,
+  EXPORT_KINDS,
+  type ExportKind,
+  type ExportRow,
+  readForExport,
+} from '../../db/book/bookExport.ts'
 import { noteExport } from '../../db/organizations/organizations.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
@@ -51,7 +57,7 @@ export async function exportBook(
   { kinds, sink, stopping }: Export,
 ): Promise<Readonly<Record<ExportKind, number>>> {
   const { organizationId } = author
-  const counts = { customers: 0, loans: 0, instalments: 0, transactions: 0, payments: 0 }
+  const counts = Object.fromEntries(EXPORT_KINDS.map((kind) => [kind, 0])) as Record<ExportKind, number>
   await noteExport(db, author, now(organizationId))
   await inSnapshot(db, async (snapshot) => {
     for (const kind of kinds) {
@@ -127,7 +133,7 @@ function paidBy(stored: CheckedLoan, asOf: number): Map<unknown, Paid> {
 }
 
 const AMOUNTS =
-  /^(amount|allocated|returned|reversed|principal|netDisbursed|interest|fees|penalty|overpayment|transactionAmount|total[A-Z].*|(principal|interest|fees|penalty)Outstanding)$/
+  /^(amount|value|allocated|returned|reversed|principal|netDisbursed|interest|fees|penalty|overpayment|transactionAmount|total[A-Z].*|(principal|interest|fees|penalty)Outstanding)$/
 const INSTANTS = /(At|DateTime)$/
 
 function toRecord(row: ExportRow, zone: string): ExportRecord {

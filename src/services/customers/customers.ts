@@ -44,7 +44,8 @@ export async function createCustomer(
   return customer
 }
 
-const noSuchCustomer = (ref: CustomerRef) =>
+/** Returns the refusal of a customer that is not there. */
+export const noSuchCustomer = (ref: CustomerRef) =>
   notFound(`no customer has that ${'id' in ref ? 'id' : 'externalId'}`, 'customer')
 
 /** Returns a customer. @throws LendingError `not_found` */

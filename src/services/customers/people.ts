@@ -50,6 +50,8 @@ export function openPeople(secret: string): People {
   const keyOf = (personKey: string): KeyObject => createSecretKey(Buffer.from(box.decrypt(personKey), 'base64url'))
   const hashOf = (organizationId: number, term: string): bigint =>
     createHmac('sha256', searchKey).update(`${organizationId} ${term}`).digest().readBigInt64BE()
+  const externalIdHash = (organizationId: number, externalId: string) =>
+    hashOf(organizationId, `externalId ${externalId}`)
   const newKey = () => box.encrypt(randomBytes(KEY_BYTES).toString('base64url'))
   return {
     newKey,
@@ -71,14 +73,18 @@ export function openPeople(secret: string): People {
     searched(organizationId, text) {
       const terms = searchedTerms(text)
       const hashes = (list: readonly string[]) => list.map((term) => hashOf(organizationId, term))
-      const asked = 'any' in terms ? { any: hashes(terms.any) } : { all: hashes(terms.words) }
+      // A person who was erased is found by the externalId alone.
+      const asked =
+        'any' in terms
+          ? { any: [...hashes(terms.any), externalIdHash(organizationId, text)] }
+          : { all: hashes(terms.words) }
       return Object.values(asked)[0]!.length === 0 ? undefined : asked
     },
     phoneHash(organizationId, phone) {
       const term = phone === null ? '' : phoneTerm(phone)
       return term === '' ? null : hashOf(organizationId, term)
     },
-    externalIdHash: (organizationId, externalId) => hashOf(organizationId, `externalId ${externalId}`),
+    externalIdHash,
   }
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { withCustomersWords } from '../../db/audit/audit.ts'
 import { openTexts } from '../../db/customers/words.ts'
 import {
   lastChangeBefore,
@@ -108,7 +109,8 @@ async function sliceWithFacts(
   organizationId: number,
   stored: readonly StoredEvent[],
 ): Promise<ToldEvent[]> {
-  const events = await openTexts(deps.db, stored, () => organizationId)
+  const opened = await openTexts(deps.db, stored, () => organizationId)
+  const events = opened.map((event) => ({ ...event, change: withCustomersWords(event.change) }))
   const facts = await readFacts(deps, organizationId, events)
   return Promise.all(
     events.map(async (event): Promise<ToldEvent> => {

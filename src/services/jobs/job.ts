@@ -13,6 +13,7 @@ export type JobName =
   | 'webhooks'
   | 'webhook_figures'
   | 'totals'
+  | 'retention'
   | 'purge'
 
 /** The number under which a job does what is of no single organization: the work of the service itself. */

@@ -4,6 +4,7 @@ import { purgeKeys } from '../../db/access/idempotency.ts'
 import { purgeMessages } from '../../db/payments/inbox.ts'
 import { journalJob } from '../accounting/keeper.ts'
 import { createTotals, type Totals } from '../book/totals.ts'
+import { retentionJob } from '../customers/dataRequests.ts'
 import type { Deps } from '../deps.ts'
 import { sequencerJob } from '../events/sequencer.ts'
 import { exportsJob } from '../exports/exportsJob.ts'
@@ -45,6 +46,7 @@ export function createServiceJobs(deps: Deps, { render, log }: ServiceJobsOption
     webhooksJob(deps, { render, log }),
     webhookFigures.job,
     totals.job,
+    retentionJob(deps),
     purgeJob(deps),
   ]
   return { jobs, totals, webhookFigures }

@@ -46,7 +46,10 @@ const DEFAULT_METHOD = 'Mobile Money'
 export type Organizations = Pick<ReadCache<number, Organization>, 'get' | 'forget'>
 
 /** What is said of an organization when it is made. */
-export type NamedOrganization = Omit<Organization, 'legalName' | 'licenceNumber' | 'approvalAbove'>
+export type NamedOrganization = Omit<
+  Organization,
+  'legalName' | 'licenceNumber' | 'approvalAbove' | 'keepBorrowersYears' | 'keepOthersYears'
+>
 
 const MOST_CACHED = 10_000
 
@@ -150,6 +153,8 @@ export interface SettingsChange {
   readonly logo?: Uint8Array | null | undefined
   /** In the currency of the organization; may be 0. */
   readonly approvalAbove?: Decimal | null | undefined
+  readonly keepBorrowersYears?: number | null | undefined
+  readonly keepOthersYears?: number | null | undefined
 }
 
 /**
@@ -176,7 +181,7 @@ export async function updateOrganization(
 }
 
 function changeOf(asked: SettingsChange, { currency }: Organization): OrganizationChange {
-  const { paymentMethod, legalName, licenceNumber, logo, approvalAbove } = asked
+  const { paymentMethod, legalName, licenceNumber, logo, approvalAbove, keepBorrowersYears, keepOthersYears } = asked
   if (paymentMethod !== undefined) requireText('paymentMethod', paymentMethod, LONGEST_METHOD)
   if (legalName) requireText('legalName', legalName, LONGEST_NAME)
   if (licenceNumber) requireText('licenceNumber', licenceNumber, LONGEST_LICENCE)
@@ -186,6 +191,8 @@ function changeOf(asked: SettingsChange, { currency }: Organization): Organizati
     ...(licenceNumber !== undefined && { licenceNumber: licenceNumber || null }),
     ...(logo !== undefined && { logo: logo && logoOf(logo) }),
     ...(approvalAbove !== undefined && { approvalAbove: approvalAbove && limitOf(approvalAbove, currency) }),
+    ...(keepBorrowersYears !== undefined && { keepBorrowersYears }),
+    ...(keepOthersYears !== undefined && { keepOthersYears }),
   }
   if (Object.keys(change).length === 0) throw new LendingError('invalid_argument', 'at least one setting must be given')
   return change

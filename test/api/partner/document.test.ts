@@ -107,7 +107,7 @@ const OF_PAYMENTS = /Payments?(Channels?|ChannelSecret|ChannelPosition|Allocatio
 
 /** What the journal and the portfolio show after months of a book: test/api/partner/accounting and portfolio. */
 const OF_BOOKS =
-  /Export|ExcludedLoans|ListingNotice|Dispute|Chart|TrialBalance|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization|PendingAction|PaymentMessage|testPayments/
+  /Export|ExcludedLoans|ListingNotice|Dispute|Chart|TrialBalance|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization|PendingAction|DataRequest|Erasure|PaymentMessage|testPayments/
 
 const shownBy = ({ responses }: Operation) =>
   shownIn(document, Object.values(responses['200']!.content!)[0]!).map(inMode)
@@ -240,7 +240,7 @@ describe('an amount of a body', () => {
       })
 
   it('is refused outside of the bounds of the document, and 0 where they leave it out', async () => {
-    expect(amounts()).toHaveLength(12)
+    expect(amounts()).toHaveLength(14)
     for (const { name, field, bounds } of amounts()) {
       const example = shownIn(document, operations.get(name)!.requestBody!.content['application/json']!)[0] as object
       const send = async (amount: number) => {

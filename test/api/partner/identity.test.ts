@@ -166,6 +166,7 @@ describe('the words of a person', () => {
       `UPDATE customer SET (person_key, identity) = (SELECT person_key, identity FROM customer WHERE id = $1) WHERE id = $2`,
       ids,
     )
+    service.damages('a customer has the key of another')
     expect((await service.get(`${other}/identity`, operator)).status).toBe(500)
     expect(await identityOf(one)).toEqual({ firstName: 'Eins' })
   })

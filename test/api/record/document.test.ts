@@ -34,9 +34,18 @@ const STORY: readonly [name: string, ask: Ask][] = [
   ['POST /v1/borrowers', { at: '2026-01-31' }],
   ['GET /v1/borrowers', {}],
   ['GET /v1/borrowers/{id}', {}],
+  ['POST /v1/borrowers/{id}/consents', {}],
+  ['GET /v1/borrowers/{id}/consents', {}],
+  ['POST /v1/borrowers/{id}/consents/{consentId}/withdraw', {}],
   ['POST /v1/loans', {}],
   ['GET /v1/loans', {}],
   ['GET /v1/loans/{id}', {}],
+  ['POST /v1/loans/{id}/guarantors', {}],
+  ['GET /v1/loans/{id}/guarantors', {}],
+  ['POST /v1/loans/{id}/guarantors/{guarantorId}/release', {}],
+  ['POST /v1/loans/{id}/collateral', {}],
+  ['GET /v1/loans/{id}/collateral', {}],
+  ['POST /v1/loans/{id}/collateral/{collateralId}/release', {}],
   ['POST /v1/loans', { nth: 1 }],
   ['POST /v1/repayments', { at: '2026-02-10' }],
   ['GET /v1/repayments', { query: '?loan_id=1' }],
@@ -75,7 +84,10 @@ function send(name: string, body: unknown, query = '') {
   const [method = '', path = ''] = name.split(' ')
   const call = body === undefined ? {} : { body }
   const id = path.startsWith('/v1/events') ? 'evt_1_1' : '1'
-  return records[method.toLowerCase() as keyof Records](`${path.replace('{id}', id)}${query}`, call)
+  return records[method.toLowerCase() as keyof Records](
+    `${path.replace('{id}', id).replace(/\{\w+Id\}/, '1')}${query}`,
+    call,
+  )
 }
 
 describe('/openapi.json of the records host', () => {
@@ -88,6 +100,12 @@ describe('/openapi.json of the records host', () => {
         ...['GET /v1/repayments', 'POST /v1/repayments', 'POST /v1/repayments/batch', 'GET /v1/repayments/{id}'],
         ...['GET /v1/loans/{id}/statement', 'GET /v1/repayments/{id}/receipt', 'POST /v1/documents/verify'],
         ...['GET /v1/events', 'GET /v1/events/{id}'],
+        ...['GET /v1/borrowers/{id}/consents', 'POST /v1/borrowers/{id}/consents'],
+        'POST /v1/borrowers/{id}/consents/{consentId}/withdraw',
+        ...['GET /v1/loans/{id}/guarantors', 'POST /v1/loans/{id}/guarantors'],
+        'POST /v1/loans/{id}/guarantors/{guarantorId}/release',
+        ...['GET /v1/loans/{id}/collateral', 'POST /v1/loans/{id}/collateral'],
+        'POST /v1/loans/{id}/collateral/{collateralId}/release',
       ].sort(),
     )
   })

@@ -15,7 +15,10 @@ beforeAll(async () => {
   const body = { customerId: 'asha', productId: 4, principal: 10_000, externalId: 'long' }
   id = String((await service.post('/v1/loans', { body })).body.id)
 })
-afterAll(() => service.close())
+afterAll(() => {
+  service.damages('the words of a customer are changed in its row alone')
+  return service.close()
+})
 
 const read = () => getLoanWithDelinquency(service.deps, operator(1, 'test'), { externalId: 'long' })
 

@@ -271,6 +271,77 @@ export interface CloseCustomerRequest {
   reason?: string
 }
 
+export interface Collateral {
+  id: string
+  loanId: string
+  kind: string
+  value: number
+  valuedOn: string
+  description?: string
+  registration?: string
+  owner?: string
+  releasedOn?: string
+  releaseReason?: string
+  createdAt: string
+  updatedAt: string
+}
+
+export interface CollateralPage {
+  items: Collateral[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface CompleteDataRequestRequest {
+  /** What was done, and how the person was answered. */
+  note: string
+}
+
+export interface Consent {
+  id: string
+  customerId: string
+  purpose: string
+  channel: string
+  givenAt: string
+  withdrawnAt?: string
+  withdrawnBy?: string
+  createdAt: string
+  updatedAt: string
+}
+
+export interface ConsentPage {
+  items: Consent[]
+  total?: number
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface CreateCollateralRequest {
+  kind: 'vehicle' | 'land' | 'building' | 'equipment' | 'livestock' | 'stock' | 'deposit' | 'salary' | 'other'
+  /** What it is. */
+  description: string
+  /** What it is worth, in the currency of the loan. */
+  value: number
+  /** The day of that value. */
+  valuedOn?: string
+  /** Its number in a register, such as that of vehicles. */
+  registration?: string
+  /** Who owns it. */
+  owner?: string
+}
+
+export interface CreateConsentRequest {
+  /** What is agreed to: that a credit bureau is told, that a score is made, that offers are sent. */
+  purpose: 'bureau' | 'scoring' | 'marketing'
+  /** How it was said. */
+  channel: 'app' | 'ussd' | 'sms' | 'call' | 'paper' | 'web' | 'agent' | 'other'
+  /** When it was said. */
+  givenAt: string
+}
+
 export type IdentityRequestGender = 'female' | 'male' | 'other' | null
 export type IdentityRequestIdType =
   | 'national_id'
@@ -351,6 +422,12 @@ export interface CreateCustomerRequest {
   identity?: IdentityRequest
 }
 
+export interface CreateDataRequestRequest {
+  kind: 'access' | 'rectification' | 'erasure' | 'restriction' | 'objection'
+  /** In the words of the person. */
+  reason?: string
+}
+
 export interface CreateDisputeRequest {
   /** Not in the future. */
   openedOn: string
@@ -381,6 +458,21 @@ export interface CreateExportRequest {
   /** `full` (the default), or `corrections`: loans alone whose lines are others than in the accepted file. */
   mode?: 'full' | 'corrections'
   settings?: ExportSettingsRequest
+}
+
+export interface CreateGuarantorRequest {
+  /** The externalId of a guarantor who is a customer. */
+  customerId?: string
+  /** Who the guarantor is, where that is no customer. */
+  identity?: IdentityRequest
+  /** What the guarantor is to the borrower, in your own words. */
+  relationship: string
+  /** What is guaranteed, in the currency of the loan. */
+  amount?: number
+  /** The day from which it is guaranteed. */
+  from?: string
+  /** The last day of the guarantee. */
+  until?: string
 }
 
 export interface CreateListingNoticeRequest {
@@ -595,6 +687,7 @@ export interface CreateWebhookEndpointRequest {
     | 'customer.updated'
     | 'customer.activated'
     | 'customer.closed'
+    | 'customer.erased'
     | 'loan.disbursed'
     | 'loan.restated'
     | 'loan.restructured'
@@ -715,6 +808,32 @@ export interface Customer {
 export interface CustomerPage {
   items: Customer[]
   total?: number
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface DataRequestRecord {
+  id: string
+  customerId: string
+  kind: string
+  state: string
+  reason?: string
+  proposed: boolean
+  askedAt: string
+  /** @nullable */
+  askedBy: number | null
+  dueOn: string
+  decidedAt?: string
+  /** @nullable */
+  decidedBy?: number | null
+  note?: string
+  obstacles: string[]
+}
+
+export interface DataRequestPage {
+  items: DataRequestRecord[]
+  total?: bigint
   page?: number
   rowsPerPage: number
   next?: string
@@ -1209,18 +1328,6 @@ export interface Grace {
   firstDueAfter?: FirstDueAfter
 }
 
-export interface Health {
-  status: string
-}
-
-export interface Holiday {
-  periods: number
-}
-
-export interface HolidayRequest {
-  periods: number
-}
-
 export interface Verification {
   by: string
   on: string
@@ -1241,6 +1348,41 @@ export interface Identity {
   email?: string
   address?: string
   verification?: Verification
+}
+
+export interface Guarantor {
+  id: string
+  loanId: string
+  customerId?: string
+  identity?: Identity
+  relationship: string
+  amount?: number
+  from: string
+  until?: string
+  releasedOn?: string
+  releaseReason?: string
+  createdAt: string
+  updatedAt: string
+}
+
+export interface GuarantorPage {
+  items: Guarantor[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface Health {
+  status: string
+}
+
+export interface Holiday {
+  periods: number
+}
+
+export interface HolidayRequest {
+  periods: number
 }
 
 export interface LedgerAccountRequest {
@@ -1696,6 +1838,10 @@ export interface Organization {
   mode: string
   /** @nullable */
   approvalAbove: number | null
+  /** @nullable */
+  keepBorrowersYears: number | null
+  /** @nullable */
+  keepOthersYears: number | null
   officeId: string
   officeName: string
   paymentMethod: string
@@ -2120,6 +2266,11 @@ export interface RefundCreditBalanceRequest {
   note?: string
 }
 
+export interface RefuseDataRequestRequest {
+  /** Why, for the person. */
+  note: string
+}
+
 export interface RejectPendingActionRequest {
   /** Why, for the one who asked. */
   reason: string
@@ -2136,6 +2287,13 @@ export interface RejectPendingActionsRequest {
 
 export interface RejectedPendingActions {
   rejected: string[]
+}
+
+export interface ReleaseRequest {
+  /** Why, without the name of a person. */
+  reason: string
+  /** The day of it. */
+  releasedOn?: string
 }
 
 export interface RepaymentLine {
@@ -2522,6 +2680,16 @@ export interface UpdateOrganizationRequest {
    * @nullable
    */
   approvalAbove?: number | null
+  /**
+   * The years for which what is known of a customer is kept after the last loan was closed.
+   * @nullable
+   */
+  keepBorrowersYears?: number | null
+  /**
+   * The years for which what is known of a customer who never borrowed is kept after something was told of it last.
+   * @nullable
+   */
+  keepOthersYears?: number | null
 }
 
 export interface UpdatePaymentChannelRequest {
@@ -2564,6 +2732,7 @@ export interface UpdateWebhookEndpointRequest {
     | 'customer.updated'
     | 'customer.activated'
     | 'customer.closed'
+    | 'customer.erased'
     | 'loan.disbursed'
     | 'loan.restated'
     | 'loan.restructured'
@@ -2724,6 +2893,13 @@ export interface WebhookTest {
   answer: string
 }
 
+export interface WithdrawConsentRequest {
+  /** When it was said. */
+  withdrawnAt?: string
+  /** How it was said. */
+  channel?: 'app' | 'ussd' | 'sms' | 'call' | 'paper' | 'web' | 'agent' | 'other'
+}
+
 export interface WriteOffLoanRequest {
   /** The value date: the day it counts from. */
   transactionDate?: string
@@ -2770,7 +2946,7 @@ export type ListCustomersParams = {
   person?: string
 }
 
-export type ListLoanProductsParams = {
+export type ListConsentsParams = {
   /**
    * The number of the page, from 1.
    */
@@ -3265,6 +3441,37 @@ export type GetJournalCsvParams = {
   period: string
 }
 
+export type ListDataRequestsParams = {
+  /**
+   * The number of the page, from 1.
+   */
+  page?: number
+  /**
+   * Items in the answer at most.
+   */
+  rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
+  after?: string
+  /**
+   * Only of the customer with this number of the service's.
+   */
+  customerId?: string
+  /**
+   * Only requests of this kind.
+   */
+  kind?: 'access' | 'rectification' | 'erasure' | 'restriction' | 'objection'
+  /**
+   * Only requests in this state.
+   */
+  state?: 'open' | 'waiting' | 'done' | 'refused' | 'withdrawn'
+  /**
+   * Only requests that are not decided, and due before this day.
+   */
+  dueBefore?: string
+}
+
 export type ListPendingActionsParams = {
   /**
    * The number of the page, from 1.
@@ -3326,6 +3533,9 @@ export type ListAuditTrailParams = {
     | 'delinquency'
     | 'delinquency policy'
     | 'pending action'
+    | 'consent'
+    | 'guarantor'
+    | 'collateral'
   /**
    * The number of the customer, loan, account or product.
    */
@@ -3350,6 +3560,8 @@ export type ListAuditTrailParams = {
 
 const loanProductPageShape: Shape = { total: 1 }
 const loanPageShape: Shape = { total: 1 }
+const guarantorPageShape: Shape = { total: 1 }
+const collateralPageShape: Shape = { total: 1 }
 const chargePageShape: Shape = { total: 1 }
 const listedTransactionPageShape: Shape = { total: 1 }
 const paymentChannelPageShape: Shape = { total: 1 }
@@ -3373,6 +3585,7 @@ const rollRatesShape: Shape = { rows: rollRateRowShape, lent: rollRateAdditionSh
 const rollRateMatrixShape: Shape = { currencies: rollRatesShape }
 const provisionGroupShape: Shape = { loans: 1 }
 const provisionsShape: Shape = { groups: provisionGroupShape }
+const dataRequestPageShape: Shape = { total: 1 }
 export const eventShape = undefined
 
 /** The operations of the partner style. */
@@ -3413,8 +3626,48 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   getIdentityByExternalId: (externalId: string, call?: Call): Promise<Identity> =>
     send<Identity>({ method: 'GET', path: at`/v1/customers/external/${externalId}/identity` }, call),
 
+  /** Record what a customer agrees to. */
+  createConsent: (id: string, body: CreateConsentRequest, call?: Call): Promise<Consent> =>
+    send<Consent>({ method: 'POST', path: at`/v1/customers/${id}/consents`, body, keyed: true }, call),
+
+  /** List the consents of a customer. */
+  listConsents: (id: string, query?: ListConsentsParams, call?: Call): Listed<ConsentPage> =>
+    list<ConsentPage>({ method: 'GET', path: at`/v1/customers/${id}/consents`, query }, call),
+
+  /** Withdraw a consent. */
+  withdrawConsent: (id: string, consentId: string, body?: WithdrawConsentRequest, call?: Call): Promise<Consent> =>
+    send<Consent>(
+      { method: 'POST', path: at`/v1/customers/${id}/consents/${consentId}/withdraw`, body, keyed: true },
+      call,
+    ),
+
+  /** Record what a customer agrees to. */
+  createConsentByExternalId: (externalId: string, body: CreateConsentRequest, call?: Call): Promise<Consent> =>
+    send<Consent>({ method: 'POST', path: at`/v1/customers/external/${externalId}/consents`, body, keyed: true }, call),
+
+  /** List the consents of a customer. */
+  listConsentsByExternalId: (externalId: string, query?: ListConsentsParams, call?: Call): Listed<ConsentPage> =>
+    list<ConsentPage>({ method: 'GET', path: at`/v1/customers/external/${externalId}/consents`, query }, call),
+
+  /** Withdraw a consent. */
+  withdrawConsentByExternalId: (
+    externalId: string,
+    consentId: string,
+    body?: WithdrawConsentRequest,
+    call?: Call,
+  ): Promise<Consent> =>
+    send<Consent>(
+      {
+        method: 'POST',
+        path: at`/v1/customers/external/${externalId}/consents/${consentId}/withdraw`,
+        body,
+        keyed: true,
+      },
+      call,
+    ),
+
   /** List loan products. */
-  listLoanProducts: (query?: ListLoanProductsParams, call?: Call): Listed<LoanProductPage> =>
+  listLoanProducts: (query?: ListConsentsParams, call?: Call): Listed<LoanProductPage> =>
     list<LoanProductPage>({ method: 'GET', path: '/v1/loan-products', query, shape: loanProductPageShape }, call),
 
   /** Create a loan product. */
@@ -3471,6 +3724,117 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Read a loan. */
   getLoanByExternalId: (externalId: string, call?: Call): Promise<Loan> =>
     send<Loan>({ method: 'GET', path: at`/v1/loans/external/${externalId}` }, call),
+
+  /** Record a guarantor of a loan. */
+  createGuarantor: (id: string, body: CreateGuarantorRequest, call?: Call): Promise<Guarantor> =>
+    send<Guarantor>({ method: 'POST', path: at`/v1/loans/${id}/guarantors`, body, keyed: true }, call),
+
+  /** List the guarantors of a loan. */
+  listGuarantors: (id: string, query?: ListConsentsParams, call?: Call): Listed<GuarantorPage> =>
+    list<GuarantorPage>(
+      { method: 'GET', path: at`/v1/loans/${id}/guarantors`, query, shape: guarantorPageShape },
+      call,
+    ),
+
+  /** Release a guarantor. */
+  releaseGuarantor: (id: string, guarantorId: string, body: ReleaseRequest, call?: Call): Promise<Guarantor> =>
+    send<Guarantor>(
+      { method: 'POST', path: at`/v1/loans/${id}/guarantors/${guarantorId}/release`, body, keyed: true },
+      call,
+    ),
+
+  /** Record a guarantor of a loan. */
+  createGuarantorByLoanExternalId: (
+    externalId: string,
+    body: CreateGuarantorRequest,
+    call?: Call,
+  ): Promise<Guarantor> =>
+    send<Guarantor>({ method: 'POST', path: at`/v1/loans/external/${externalId}/guarantors`, body, keyed: true }, call),
+
+  /** List the guarantors of a loan. */
+  listGuarantorsByLoanExternalId: (
+    externalId: string,
+    query?: ListConsentsParams,
+    call?: Call,
+  ): Listed<GuarantorPage> =>
+    list<GuarantorPage>(
+      { method: 'GET', path: at`/v1/loans/external/${externalId}/guarantors`, query, shape: guarantorPageShape },
+      call,
+    ),
+
+  /** Release a guarantor. */
+  releaseGuarantorByLoanExternalId: (
+    externalId: string,
+    guarantorId: string,
+    body: ReleaseRequest,
+    call?: Call,
+  ): Promise<Guarantor> =>
+    send<Guarantor>(
+      {
+        method: 'POST',
+        path: at`/v1/loans/external/${externalId}/guarantors/${guarantorId}/release`,
+        body,
+        keyed: true,
+      },
+      call,
+    ),
+
+  /** Record what a loan is secured by. */
+  createCollateral: (id: string, body: CreateCollateralRequest, call?: Call): Promise<Collateral> =>
+    send<Collateral>({ method: 'POST', path: at`/v1/loans/${id}/collateral`, body, keyed: true }, call),
+
+  /** List the collateral of a loan. */
+  listCollateral: (id: string, query?: ListConsentsParams, call?: Call): Listed<CollateralPage> =>
+    list<CollateralPage>(
+      { method: 'GET', path: at`/v1/loans/${id}/collateral`, query, shape: collateralPageShape },
+      call,
+    ),
+
+  /** Release collateral. */
+  releaseCollateral: (id: string, collateralId: string, body: ReleaseRequest, call?: Call): Promise<Collateral> =>
+    send<Collateral>(
+      { method: 'POST', path: at`/v1/loans/${id}/collateral/${collateralId}/release`, body, keyed: true },
+      call,
+    ),
+
+  /** Record what a loan is secured by. */
+  createCollateralByLoanExternalId: (
+    externalId: string,
+    body: CreateCollateralRequest,
+    call?: Call,
+  ): Promise<Collateral> =>
+    send<Collateral>(
+      { method: 'POST', path: at`/v1/loans/external/${externalId}/collateral`, body, keyed: true },
+      call,
+    ),
+
+  /** List the collateral of a loan. */
+  listCollateralByLoanExternalId: (
+    externalId: string,
+    query?: ListConsentsParams,
+    call?: Call,
+  ): Listed<CollateralPage> =>
+    list<CollateralPage>(
+      { method: 'GET', path: at`/v1/loans/external/${externalId}/collateral`, query, shape: collateralPageShape },
+      call,
+    ),
+
+  /** Release collateral. */
+  releaseCollateralByLoanExternalId: (
+    externalId: string,
+    collateralId: string,
+    body: ReleaseRequest,
+    call?: Call,
+  ): Promise<Collateral> =>
+    send<Collateral>(
+      {
+        method: 'POST',
+        path: at`/v1/loans/external/${externalId}/collateral/${collateralId}/release`,
+        body,
+        keyed: true,
+      },
+      call,
+    ),
 
   /** Post a repayment. */
   postRepayment: (id: string, body: PostRepaymentRequest, call?: Call): Promise<Transaction> =>
@@ -3621,7 +3985,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<Charge>({ method: 'POST', path: at`/v1/loans/${id}/charges`, body, keyed: true }, call),
 
   /** List charges. */
-  listCharges: (id: string, query?: ListLoanProductsParams, call?: Call): Listed<ChargePage> =>
+  listCharges: (id: string, query?: ListConsentsParams, call?: Call): Listed<ChargePage> =>
     list<ChargePage>({ method: 'GET', path: at`/v1/loans/${id}/charges`, query, shape: chargePageShape }, call),
 
   /** Charge a loan. */
@@ -3629,7 +3993,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<Charge>({ method: 'POST', path: at`/v1/loans/external/${externalId}/charges`, body, keyed: true }, call),
 
   /** List charges. */
-  listChargesByLoanExternalId: (externalId: string, query?: ListLoanProductsParams, call?: Call): Listed<ChargePage> =>
+  listChargesByLoanExternalId: (externalId: string, query?: ListConsentsParams, call?: Call): Listed<ChargePage> =>
     list<ChargePage>(
       { method: 'GET', path: at`/v1/loans/external/${externalId}/charges`, query, shape: chargePageShape },
       call,
@@ -3828,7 +4192,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<PaymentChannelWithSecret>({ method: 'POST', path: '/v1/payment-channels', body, keyed: true }, call),
 
   /** List payment channels. */
-  listPaymentChannels: (query?: ListLoanProductsParams, call?: Call): Listed<PaymentChannelPage> =>
+  listPaymentChannels: (query?: ListConsentsParams, call?: Call): Listed<PaymentChannelPage> =>
     list<PaymentChannelPage>(
       { method: 'GET', path: '/v1/payment-channels', query, shape: paymentChannelPageShape },
       call,
@@ -3961,7 +4325,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<ListingNotice>({ method: 'POST', path: at`/v1/loans/${id}/listing-notices`, body, keyed: true }, call),
 
   /** List the notices of a loan. */
-  listListingNotices: (id: string, query?: ListLoanProductsParams, call?: Call): Listed<ListingNoticePage> =>
+  listListingNotices: (id: string, query?: ListConsentsParams, call?: Call): Listed<ListingNoticePage> =>
     list<ListingNoticePage>(
       { method: 'GET', path: at`/v1/loans/${id}/listing-notices`, query, shape: listingNoticePageShape },
       call,
@@ -3972,7 +4336,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<Dispute>({ method: 'POST', path: at`/v1/loans/${id}/disputes`, body, keyed: true }, call),
 
   /** List the disputes of a loan. */
-  listDisputes: (id: string, query?: ListLoanProductsParams, call?: Call): Listed<DisputePage> =>
+  listDisputes: (id: string, query?: ListConsentsParams, call?: Call): Listed<DisputePage> =>
     list<DisputePage>({ method: 'GET', path: at`/v1/loans/${id}/disputes`, query, shape: disputePageShape }, call),
 
   /** Resolve a dispute. */
@@ -4064,7 +4428,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<WebhookEndpointWithSecret>({ method: 'POST', path: '/v1/webhook-endpoints', body, keyed: true }, call),
 
   /** List webhook endpoints. */
-  listWebhookEndpoints: (query?: ListLoanProductsParams, call?: Call): Listed<WebhookEndpointPage> =>
+  listWebhookEndpoints: (query?: ListConsentsParams, call?: Call): Listed<WebhookEndpointPage> =>
     list<WebhookEndpointPage>(
       { method: 'GET', path: '/v1/webhook-endpoints', query, shape: webhookEndpointPageShape },
       call,
@@ -4177,6 +4541,45 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Change the settings of your organization. */
   updateOrganization: (body: UpdateOrganizationRequest, call?: Call): Promise<Organization> =>
     send<Organization>({ method: 'PATCH', path: '/v1/organization', body }, call),
+
+  /** Keep what a person asks for. */
+  createDataRequest: (id: string, body: CreateDataRequestRequest, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'POST', path: at`/v1/customers/${id}/data-requests`, body, keyed: true }, call),
+
+  /** Keep what a person asks for. */
+  createDataRequestByExternalId: (
+    externalId: string,
+    body: CreateDataRequestRequest,
+    call?: Call,
+  ): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>(
+      { method: 'POST', path: at`/v1/customers/external/${externalId}/data-requests`, body, keyed: true },
+      call,
+    ),
+
+  /** List data requests. */
+  listDataRequests: (query?: ListDataRequestsParams, call?: Call): Listed<DataRequestPage> =>
+    list<DataRequestPage>({ method: 'GET', path: '/v1/data-requests', query, shape: dataRequestPageShape }, call),
+
+  /** Read a data request. */
+  getDataRequest: (id: string, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'GET', path: at`/v1/data-requests/${id}` }, call),
+
+  /** Erase a person. */
+  confirmErasure: (id: string, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'POST', path: at`/v1/data-requests/${id}/confirm`, keyed: true }, call),
+
+  /** Complete a data request. */
+  completeDataRequest: (id: string, body: CompleteDataRequestRequest, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'POST', path: at`/v1/data-requests/${id}/complete`, body, keyed: true }, call),
+
+  /** Refuse a data request. */
+  refuseDataRequest: (id: string, body: RefuseDataRequestRequest, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'POST', path: at`/v1/data-requests/${id}/refuse`, body, keyed: true }, call),
+
+  /** Withdraw a data request. */
+  withdrawDataRequest: (id: string, call?: Call): Promise<DataRequestRecord> =>
+    send<DataRequestRecord>({ method: 'POST', path: at`/v1/data-requests/${id}/withdraw`, keyed: true }, call),
 
   /** List pending actions. */
   listPendingActions: (query?: ListPendingActionsParams, call?: Call): Listed<PendingActionPage> =>

@@ -52,6 +52,61 @@ export interface BorrowerList {
   success: boolean
 }
 
+export interface Collateral {
+  id: bigint
+  loan_id: bigint
+  kind: string
+  value: number
+  valued_on: string
+  description?: string
+  registration?: string
+  owner?: string
+  released_on?: string
+  release_reason?: string
+  created_at: string
+  updated_at: string
+}
+
+export interface CollateralItem {
+  item: Collateral
+  success: boolean
+}
+
+export interface CollateralList {
+  items: Collateral[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+  success: boolean
+}
+
+export interface Consent {
+  id: bigint
+  borrower_id: bigint
+  purpose: string
+  channel: string
+  given_at: string
+  withdrawn_at?: string
+  withdrawn_by?: string
+  created_at: string
+  updated_at: string
+}
+
+export interface ConsentItem {
+  item: Consent
+  success: boolean
+}
+
+export interface ConsentList {
+  items: Consent[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+  success: boolean
+}
+
 export interface StockItemRequest {
   /** Your own id of the product that was lent. */
   stock_id: bigint
@@ -185,6 +240,29 @@ export interface CreateBorrowerRequest {
   updated_at?: string
 }
 
+export interface CreateCollateralRequest {
+  kind: 'vehicle' | 'land' | 'building' | 'equipment' | 'livestock' | 'stock' | 'deposit' | 'salary' | 'other'
+  /** What it is. */
+  description: string
+  /** What it is worth, in the currency of the loan. */
+  value: number
+  /** The day of that value. */
+  valued_on?: string
+  /** Its number in a register, such as that of vehicles. */
+  registration?: string
+  /** Who owns it. */
+  owner?: string
+}
+
+export interface CreateConsentRequest {
+  /** What is agreed to: that a credit bureau is told, that a score is made, that offers are sent. */
+  purpose: 'bureau' | 'scoring' | 'marketing'
+  /** How it was said. */
+  channel: 'app' | 'ussd' | 'sms' | 'call' | 'paper' | 'web' | 'agent' | 'other'
+  /** When it was said. */
+  given_at: string
+}
+
 export interface CreateExtendedLoanRequest {
   /** Your own id of the loan. */
   loan_id: bigint
@@ -216,6 +294,21 @@ export interface CreateExtendedLoanRequest {
   loan_num_of_repayments: number
   /** How each amount of the schedule is rounded: `round_off_to_two_decimal`, `round_off_to_integer`, `round_down_to_integer`, `round_up_to_integer`, `round_off_to_one_decimal`, `round_up_to_one_decimal`, `round_up_to_five`, `round_up_to_ten`, `round_off_to_hundred`. */
   loan_decimal_places?: string
+}
+
+export interface CreateGuarantorRequest {
+  /** The id of a guarantor who is a borrower. */
+  borrower_id?: bigint
+  /** Who the guarantor is, where that is no borrower. */
+  identity?: IdentityRequest
+  /** What the guarantor is to the borrower, in your own words. */
+  relationship: string
+  /** What is guaranteed, in the currency of the loan. */
+  amount?: number
+  /** The day from which it is guaranteed. */
+  from?: string
+  /** The last day of the guarantee. */
+  until?: string
 }
 
 export type CreateLoanRequest = CreateBasicLoanRequest | CreateExtendedLoanRequest
@@ -462,6 +555,35 @@ export interface Failure {
   details?: FieldFault[]
 }
 
+export interface Guarantor {
+  id: bigint
+  loan_id: bigint
+  borrower_id?: bigint
+  identity?: Identity
+  relationship: string
+  amount?: number
+  from: string
+  until?: string
+  released_on?: string
+  release_reason?: string
+  created_at: string
+  updated_at: string
+}
+
+export interface GuarantorItem {
+  item: Guarantor
+  success: boolean
+}
+
+export interface GuarantorList {
+  items: Guarantor[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+  success: boolean
+}
+
 export interface Health {
   status: string
 }
@@ -582,6 +704,13 @@ export interface PostRepaymentRequest {
   created_at?: string
   /** Only answers have it. */
   updated_at?: string
+}
+
+export interface ReleaseRequest {
+  /** Why, without the name of a person. */
+  reason: string
+  /** The day of it. */
+  released_on?: string
 }
 
 export interface RepaymentItem {
@@ -707,6 +836,13 @@ export interface VerifyDocumentRequest {
   code: string
 }
 
+export interface WithdrawConsentRequest {
+  /** When it was said. */
+  withdrawn_at?: string
+  /** How it was said. */
+  channel?: 'app' | 'ussd' | 'sms' | 'call' | 'paper' | 'web' | 'agent' | 'other'
+}
+
 export type ListBorrowersParams = {
   /**
    * The number of the page, from 1.
@@ -732,6 +868,21 @@ export type ListBorrowersParams = {
    * Only the borrowers that were made or changed from this instant on, in the order of their last change.
    */
   updated_since?: string
+}
+
+export type ListConsentsParams = {
+  /**
+   * The number of the page, from 1.
+   */
+  page?: number
+  /**
+   * Items in the answer at most.
+   */
+  rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
+  after?: string
 }
 
 export type ListLoansParams = {
@@ -856,6 +1007,9 @@ export type ListEventsParams = {
 const borrowerShape: Shape = { id: 1 }
 const borrowerItemShape: Shape = { item: borrowerShape }
 const borrowerListShape: Shape = { items: borrowerShape, total: 1 }
+const consentShape: Shape = { id: 1, borrower_id: 1 }
+const consentItemShape: Shape = { item: consentShape }
+const consentListShape: Shape = { items: consentShape, total: 1 }
 const stockItemShape: Shape = { stock_id: 1 }
 const loanShape: Shape = {
   borrower_id: 1,
@@ -866,6 +1020,12 @@ const loanShape: Shape = {
 }
 const loanItemShape: Shape = { item: loanShape }
 const loanListShape: Shape = { items: loanShape, total: 1 }
+const guarantorShape: Shape = { id: 1, loan_id: 1, borrower_id: 1 }
+const guarantorItemShape: Shape = { item: guarantorShape }
+const guarantorListShape: Shape = { items: guarantorShape, total: 1 }
+const collateralShape: Shape = { id: 1, loan_id: 1 }
+const collateralItemShape: Shape = { item: collateralShape }
+const collateralListShape: Shape = { items: collateralShape, total: 1 }
 const repaymentShape: Shape = { repayment_id: 1, loan_id: 1 }
 const repaymentItemShape: Shape = { item: repaymentShape }
 const repaymentListShape: Shape = { items: repaymentShape, total: 1 }
@@ -916,6 +1076,30 @@ export const recordOperations = ({ send, list }: Sender) => ({
   getBorrower: (id: bigint, call?: Call): Promise<BorrowerItem> =>
     send<BorrowerItem>({ method: 'GET', path: at`/v1/borrowers/${id}`, shape: borrowerItemShape }, call),
 
+  /** Record what a borrower agrees to. */
+  createConsent: (id: bigint, body: CreateConsentRequest, call?: Call): Promise<ConsentItem> =>
+    send<ConsentItem>(
+      { method: 'POST', path: at`/v1/borrowers/${id}/consents`, body, keyed: true, shape: consentItemShape },
+      call,
+    ),
+
+  /** List the consents of a borrower. */
+  listConsents: (id: bigint, query?: ListConsentsParams, call?: Call): Listed<ConsentList> =>
+    list<ConsentList>({ method: 'GET', path: at`/v1/borrowers/${id}/consents`, query, shape: consentListShape }, call),
+
+  /** Withdraw a consent. */
+  withdrawConsent: (id: bigint, consentId: bigint, body?: WithdrawConsentRequest, call?: Call): Promise<ConsentItem> =>
+    send<ConsentItem>(
+      {
+        method: 'POST',
+        path: at`/v1/borrowers/${id}/consents/${consentId}/withdraw`,
+        body,
+        keyed: true,
+        shape: consentItemShape,
+      },
+      call,
+    ),
+
   /** Book a loan. */
   createLoan: (body: CreateLoanRequest, call?: Call): Promise<LoanItem> =>
     send<LoanItem>({ method: 'POST', path: '/v1/loans', body, keyed: true, shape: loanItemShape }, call),
@@ -931,6 +1115,60 @@ export const recordOperations = ({ send, list }: Sender) => ({
   /** Read a loan. */
   getLoan: (id: bigint, call?: Call): Promise<LoanItem> =>
     send<LoanItem>({ method: 'GET', path: at`/v1/loans/${id}`, shape: loanItemShape }, call),
+
+  /** Record a guarantor of a loan. */
+  createGuarantor: (id: bigint, body: CreateGuarantorRequest, call?: Call): Promise<GuarantorItem> =>
+    send<GuarantorItem>(
+      { method: 'POST', path: at`/v1/loans/${id}/guarantors`, body, keyed: true, shape: guarantorItemShape },
+      call,
+    ),
+
+  /** List the guarantors of a loan. */
+  listGuarantors: (id: bigint, query?: ListConsentsParams, call?: Call): Listed<GuarantorList> =>
+    list<GuarantorList>(
+      { method: 'GET', path: at`/v1/loans/${id}/guarantors`, query, shape: guarantorListShape },
+      call,
+    ),
+
+  /** Release a guarantor. */
+  releaseGuarantor: (id: bigint, guarantorId: bigint, body: ReleaseRequest, call?: Call): Promise<GuarantorItem> =>
+    send<GuarantorItem>(
+      {
+        method: 'POST',
+        path: at`/v1/loans/${id}/guarantors/${guarantorId}/release`,
+        body,
+        keyed: true,
+        shape: guarantorItemShape,
+      },
+      call,
+    ),
+
+  /** Record what a loan is secured by. */
+  createCollateral: (id: bigint, body: CreateCollateralRequest, call?: Call): Promise<CollateralItem> =>
+    send<CollateralItem>(
+      { method: 'POST', path: at`/v1/loans/${id}/collateral`, body, keyed: true, shape: collateralItemShape },
+      call,
+    ),
+
+  /** List the collateral of a loan. */
+  listCollateral: (id: bigint, query?: ListConsentsParams, call?: Call): Listed<CollateralList> =>
+    list<CollateralList>(
+      { method: 'GET', path: at`/v1/loans/${id}/collateral`, query, shape: collateralListShape },
+      call,
+    ),
+
+  /** Release collateral. */
+  releaseCollateral: (id: bigint, collateralId: bigint, body: ReleaseRequest, call?: Call): Promise<CollateralItem> =>
+    send<CollateralItem>(
+      {
+        method: 'POST',
+        path: at`/v1/loans/${id}/collateral/${collateralId}/release`,
+        body,
+        keyed: true,
+        shape: collateralItemShape,
+      },
+      call,
+    ),
 
   /** Post a repayment. */
   postRepayment: (body: PostRepaymentRequest, call?: Call): Promise<RepaymentItem> =>

@@ -74,6 +74,12 @@ const ofLoan = <Loan extends object>(loanVersion: number, changes: Loan) => ({
 const { createdAt: made } = story.customer
 const restructured = story.posted(9, 'Restructure', '2026-02-14', { amount: 0, note: 'The harvest is late.' })
 const closed = { status: 'Closed' as const, active: false }
+const pseudonym = `erased-${customerAfter.id}`
+const erased = {
+  externalId: pseudonym,
+  displayName: `${pseudonym} Customer`,
+  firstname: pseudonym,
+}
 
 export const payment = {
   id: '4000000000000001',
@@ -132,6 +138,9 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'customer.activated': told(9, 'customer.activated', made, {
     customer: customerAfter,
     previous: { status: 'Pending', activationDate: null },
+  }),
+  'customer.erased': told(44, 'customer.erased', story.closedCustomer.updatedAt, {
+    customer: { ...customerAfter, ...closed, ...erased },
   }),
   'customer.closed': told(40, 'customer.closed', story.closedCustomer.updatedAt, {
     customer: { ...customerAfter, ...closed, closedOn: '2026-06-01' },

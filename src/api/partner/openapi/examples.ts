@@ -38,6 +38,24 @@ export const identity = {
   verification: { by: 'NIDA', on: '2026-01-30', result: 'verified' as const, reference: 'NV-4711' },
 }
 
+export const newConsent = {
+  purpose: 'bureau' as const,
+  channel: 'paper' as const,
+  givenAt: '2026-01-30T16:00:00.000+03:00',
+}
+
+export const consent = {
+  id: '1',
+  customerId: customer.id,
+  ...newConsent,
+  createdAt: customer.createdAt,
+  updatedAt: customer.createdAt,
+}
+
+export const withdrawal = { channel: 'call' as const }
+
+export const withdrawnConsent = { ...consent, withdrawnAt: customer.createdAt, withdrawnBy: withdrawal.channel }
+
 export const closedCustomer = {
   ...customer,
   status: 'Closed' as const,

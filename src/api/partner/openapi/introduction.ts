@@ -3,12 +3,14 @@ import type { Chapter, StoryVariables } from '../../style.ts'
 /** The groups of operations of the partner style, in the order of the work. */
 export const TAGS = [
   { name: 'customers', description: 'Make and find customers. A customer is Active at once.' },
+  { name: 'consents', description: 'Record what customers agree to, and what they withdraw.' },
   {
     name: 'loan products',
     description:
       'What can be lent, and what it would cost. Every term of a loan but its principal comes from a product. Creating and retiring one needs the role ADMIN.',
   },
   { name: 'loans', description: 'Lend, and read what a loan has become.' },
+  { name: 'guarantors and collateral', description: 'Record who answers for a loan, and what it is secured by.' },
   {
     name: 'repayments',
     description:
@@ -90,6 +92,11 @@ export const TAGS = [
     description: 'The settings of the lender. Changing them needs the role ADMIN.',
   },
   {
+    name: 'people',
+    description:
+      'What people may ask of a lender by the law of data protection: to see, to correct and to erase what it knows.',
+  },
+  {
     name: 'approvals',
     description:
       'Reversals, adjustments, write-offs and waivers above `approvalAbove` of your organization wait here for a second ADMIN.',
@@ -136,7 +143,13 @@ export const VARIABLES: StoryVariables = {
   answered: {
     customerId: id('createCustomer'),
     newProductId: id('createLoanProduct'),
+    consentId: id('createConsent'),
+    secondConsentId: id('createConsentByExternalId'),
     loanId: id('createLoan'),
+    guarantorId: id('createGuarantor'),
+    secondGuarantorId: id('createGuarantorByLoanExternalId'),
+    collateralId: id('createCollateral'),
+    secondCollateralId: id('createCollateralByLoanExternalId'),
     repaymentId: id('postRepayment'),
     adjustedId: id('adjustTransaction'),
     chargeId: id('chargeLoan'),
@@ -152,10 +165,18 @@ export const VARIABLES: StoryVariables = {
     reconciliationId: id('createReconciliation'),
     exportId: id('createExport'),
     disputeId: id('createDispute'),
+    dataRequestId: id('createDataRequest'),
   },
   inPaths: {
     '/v1/customers/{id}': 'customerId',
     '/v1/customers/external/{externalId}': 'customerExternalId',
+    '/v1/data-requests/{id}': 'dataRequestId',
+    '/v1/customers/{id}/consents/{consentId}': 'consentId',
+    '/v1/customers/external/{externalId}/consents/{consentId}': 'secondConsentId',
+    '/v1/loans/{id}/guarantors/{guarantorId}': 'guarantorId',
+    '/v1/loans/external/{externalId}/guarantors/{guarantorId}': 'secondGuarantorId',
+    '/v1/loans/{id}/collateral/{collateralId}': 'collateralId',
+    '/v1/loans/external/{externalId}/collateral/{collateralId}': 'secondCollateralId',
     '/v1/credit-scorecard/{customer}': 'customerExternalId',
     '/v1/loan-products/{id}/retire': 'newProductId',
     '/v1/loans/{id}': 'loanId',

@@ -1,7 +1,13 @@
 /** A picture of one pixel. */
 const LOGO = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-const documented = { legalName: 'Demo Lender Microfinance Ltd', licenceNumber: 'MFB/0042', approvalAbove: 5_000_000 }
+const documented = {
+  legalName: 'Demo Lender Microfinance Ltd',
+  licenceNumber: 'MFB/0042',
+  approvalAbove: 5_000_000,
+  keepBorrowersYears: 7,
+  keepOthersYears: 1,
+}
 
 export const changeOfOrganization = { ...documented, logo: LOGO }
 
@@ -23,5 +29,7 @@ export const firstOrganization = {
   legalName: null,
   licenceNumber: null,
   approvalAbove: null,
+  keepBorrowersYears: null,
+  keepOthersYears: null,
   hasLogo: false,
 }

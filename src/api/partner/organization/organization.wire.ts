@@ -7,8 +7,8 @@ import {
   MODES,
   type OrganizationSettings,
 } from '../../../services/organizations/organizations.ts'
-import { word } from '../../openapi/answers.ts'
-import { amountOrZero, codec, Refused, text } from '../../wire.ts'
+import { count, word } from '../../openapi/answers.ts'
+import { amountOrZero, codec, Refused, smallInt, text } from '../../wire.ts'
 import { named } from '../registry.ts'
 import * as examples from './examples.ts'
 
@@ -25,6 +25,12 @@ const bytes = codec<Buffer>(
   },
   { type: 'string', minLength: 1, maxLength: MOST_CHARACTERS, pattern: BASE64 },
 )
+
+const years = smallInt({ min: 0, max: 100 })
+const KEEP_BORROWERS =
+  'The years for which what is known of a customer is kept after the last loan was closed. Null: 10, and no erasure is proposed.'
+const KEEP_OTHERS =
+  'The years for which what is known of a customer who never borrowed is kept after something was told of it last. Null: 0, and no erasure is proposed.'
 
 export const updateOrganizationRequest = named(
   'UpdateOrganizationRequest',
@@ -49,6 +55,8 @@ export const updateOrganizationRequest = named(
       .describe(
         'In the currency of your organization: a reversal, an adjustment, a write-off and a waiver of more wait for a second ADMIN. Null: nothing waits.',
       ),
+    keepBorrowersYears: years.nullable().optional().describe(KEEP_BORROWERS),
+    keepOthersYears: years.nullable().optional().describe(KEEP_OTHERS),
   }),
   { example: examples.changeOfOrganization },
 )
@@ -69,6 +77,8 @@ export const organizationSchema = named(
       .describe(
         'In `currencyCode`: a reversal, an adjustment, a write-off and a waiver of more wait for a second ADMIN. Null: nothing waits.',
       ),
+    keepBorrowersYears: count.nullable().describe(KEEP_BORROWERS),
+    keepOthersYears: count.nullable().describe(KEEP_OTHERS),
     officeId: z.string(),
     officeName: z.string(),
     paymentMethod: z.string().describe('How customers pay, where no transaction says otherwise.'),
@@ -91,6 +101,8 @@ export const toOrganization = ({
   currencyCode: currency,
   mode: rest.mode,
   approvalAbove: approvalAbove === null ? null : minorToNumber(approvalAbove, currencyOf(currency)),
+  keepBorrowersYears: rest.keepBorrowersYears,
+  keepOthersYears: rest.keepOthersYears,
   officeId: rest.officeId,
   officeName: rest.officeName,
   paymentMethod: rest.paymentMethod,

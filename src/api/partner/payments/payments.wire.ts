@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fromRfc3339, type LocalDate, toRfc3339 } from '../../../domain/dates.ts'
+import { type LocalDate, toRfc3339 } from '../../../domain/dates.ts'
 import { currencyCodes, currencyOf, minorToNumber } from '../../../domain/money.ts'
 import { type Candidate, MATCH_REASONS } from '../../../domain/payments/matching.ts'
 import { inSuspense, PAYMENT_STATUSES } from '../../../domain/payments/payment.ts'
@@ -14,7 +14,7 @@ import {
 import { lineMembers } from '../../body/lines.ts'
 import { listQuery, queryInstant, queryWords } from '../../lists/query.ts'
 import { count, word } from '../../openapi/answers.ts'
-import { amount, codec, idParam, instant, int64, loanNumber, localDate, money, Refused, text } from '../../wire.ts'
+import { amount, idParam, instant, int64, loanNumber, localDate, moment, money, text } from '../../wire.ts'
 import { named, pageOf } from '../registry.ts'
 import * as examples from './examples.ts'
 
@@ -25,15 +25,6 @@ const NONE = 0n
 export const paymentParams = z
   .object({ id: idParam.meta({ examples: [examples.payment.id] }) })
   .transform(({ id }) => ({ id: id ?? NONE }))
-
-/** An instant in a body, RFC 3339. */
-export const moment = codec<number>(
-  (value) => {
-    const read = typeof value === 'string' ? fromRfc3339(value) : undefined
-    return read ?? new Refused('must be an instant such as 2026-02-10T09:29:40+03:00')
-  },
-  { type: 'string', format: 'date-time', examples: ['2026-02-10T09:29:40+03:00'] },
-)
 
 /** The number of a channel in a body. */
 export const channelNumber = int64({ min: 1n }).meta({ type: 'string', examples: [examples.channel.id] })

@@ -11,9 +11,9 @@ import {
 } from '../../../services/payments/reconciliation/reconcile.ts'
 import { listQuery, queryWords } from '../../lists/query.ts'
 import { count, word } from '../../openapi/answers.ts'
-import { decimal, idParam, instant, localDate, money, text } from '../../wire.ts'
+import { decimal, idParam, instant, localDate, moment, money, text } from '../../wire.ts'
 import { named, pageOf } from '../registry.ts'
-import { channelNumber, moment } from './payments.wire.ts'
+import { channelNumber } from './payments.wire.ts'
 import * as examples from './reconciliationExamples.ts'
 
 /** A number that no comparison has. */

@@ -135,6 +135,9 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
   'customer.created': borrowerCreated,
   'customer.updated': told(6, 'customer.updated', booked, { borrower: { ...borrower, ...story.borrowerChanges } }),
   'customer.activated': told(6, 'customer.activated', booked, { borrower }),
+  'customer.erased': told(21, 'customer.erased', booked, {
+    borrower: { id: borrower.id, business_name: `erased-${borrower.id} Customer`, phone: '', region: '' },
+  }),
   'customer.closed': told(20, 'customer.closed', booked, { borrower }),
   'loan.disbursed': told(2, 'loan.disbursed', booked, ofLoan(1, whole)),
   'loan.restated': told(7, 'loan.restated', story.changedLoan.updated_at, ofLoan(3, {})),

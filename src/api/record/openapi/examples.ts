@@ -33,11 +33,46 @@ export const identity = {
   verification,
 }
 
+export const newConsent = {
+  purpose: 'bureau' as const,
+  channel: 'paper' as const,
+  given_at: '2026-01-30T16:00:00.000+03:00',
+}
+
+export const consent = { id: 1, borrower_id: newBorrower.id, ...newConsent, ...madeAt(BOOKED) }
+
+export const withdrawal = { channel: 'call' as const }
+
+export const withdrawnConsent = { ...consent, withdrawn_at: BOOKED, withdrawn_by: withdrawal.channel }
+
 export const borrower = { ...newBorrower, credit_score: 0, ...madeAt(BOOKED) }
 
 export const borrowerChanges = { phone: '255700000002', region: 'Arusha' }
 
 export const changedBorrower = { ...borrower, ...borrowerChanges, updated_at: CHANGED }
+
+const guarantee = { relationship: 'Sister', amount: 50_000, until: '2026-12-31' }
+
+export const newGuarantor = {
+  identity: { first_name: 'Neema', last_name: 'Mushi', phone: '+255 700 000 009' },
+  ...guarantee,
+}
+
+export const guarantor = { id: 1, loan_id: 1, ...guarantee, from: '2026-01-31', ...madeAt(BOOKED) }
+
+const vehicle = { kind: 'vehicle' as const, value: 2_500_000, valued_on: '2026-01-30' }
+
+export const newCollateral = { ...vehicle, description: 'Motorcycle, red, 2024', registration: 'MC 123 ABC' }
+
+export const collateral = { id: 1, loan_id: 1, ...vehicle, ...madeAt(BOOKED) }
+
+export const release = { reason: 'Half of the loan is repaid' }
+
+const released = { released_on: '2026-01-31', release_reason: release.reason }
+
+export const releasedGuarantor = { ...guarantor, ...released }
+
+export const releasedCollateral = { ...collateral, ...released }
 
 export const newLoan = {
   borrower_id: newBorrower.id,

@@ -3,7 +3,9 @@ import type { Chapter, StoryVariables } from '../../style.ts'
 /** The groups of operations of the record style, in the order of the work. */
 export const TAGS = [
   { name: 'borrowers', description: 'Keep the borrowers under ids of your own.' },
+  { name: 'consents', description: 'Record what borrowers agree to, and what they withdraw.' },
   { name: 'loans', description: 'Book loans and change their terms.' },
+  { name: 'guarantors and collateral', description: 'Record who answers for a loan, and what it is secured by.' },
   { name: 'repayments', description: 'Post and read repayments.' },
   { name: 'documents', description: 'Give a borrower a statement or a receipt, and check one by its code.' },
   { name: 'events', description: 'Follow what becomes of the book, in order and without a gap.' },
@@ -72,9 +74,17 @@ export const VARIABLES: StoryVariables = {
     loanId: { value: 1, members: ['loan_id'] },
     repaymentId: { value: 1, members: ['repayment_id'] },
   },
-  answered: { eventId: { operationId: 'listEvents', at: ['items', 0, 'id'] } },
+  answered: {
+    eventId: { operationId: 'listEvents', at: ['items', 0, 'id'] },
+    consentId: { operationId: 'createConsent', at: ['item', 'id'] },
+    guarantorId: { operationId: 'createGuarantor', at: ['item', 'id'] },
+    collateralId: { operationId: 'createCollateral', at: ['item', 'id'] },
+  },
   inPaths: {
     '/v1/borrowers/{id}': 'borrowerId',
+    '/v1/borrowers/{id}/consents/{consentId}': 'consentId',
+    '/v1/loans/{id}/guarantors/{guarantorId}': 'guarantorId',
+    '/v1/loans/{id}/collateral/{collateralId}': 'collateralId',
     '/v1/loans/{id}': 'loanId',
     '/v1/repayments/{id}': 'repaymentId',
     '/v1/events/{id}': 'eventId',

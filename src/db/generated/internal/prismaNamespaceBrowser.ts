@@ -58,9 +58,11 @@ export const ModelName = {
   Account: 'Account',
   PageSession: 'PageSession',
   ApiKey: 'ApiKey',
+  RootSecret: 'RootSecret',
   SigningKey: 'SigningKey',
   LoanProduct: 'LoanProduct',
   Customer: 'Customer',
+  DataRequest: 'DataRequest',
   Loan: 'Loan',
   LoanEarlierTerms: 'LoanEarlierTerms',
   AccountNumber: 'AccountNumber',
@@ -93,7 +95,6 @@ export const ModelName = {
   PaymentInbox: 'PaymentInbox',
   Reconciliation: 'Reconciliation',
   ReconciliationLine: 'ReconciliationLine',
-  Consent: 'Consent',
   ListingNotice: 'ListingNotice',
   Dispute: 'Dispute',
   ExportFormat: 'ExportFormat',
@@ -102,7 +103,10 @@ export const ModelName = {
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
-  Document: 'Document'
+  Document: 'Document',
+  Consent: 'Consent',
+  Guarantor: 'Guarantor',
+  Collateral: 'Collateral'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -132,7 +136,9 @@ export const OrganizationScalarFieldEnum = {
   mode: 'mode',
   legalName: 'legalName',
   licenceNumber: 'licenceNumber',
-  approvalAbove: 'approvalAbove'
+  approvalAbove: 'approvalAbove',
+  keepBorrowersYears: 'keepBorrowersYears',
+  keepOthersYears: 'keepOthersYears'
 } as const
 
 export type OrganizationScalarFieldEnum = (typeof OrganizationScalarFieldEnum)[keyof typeof OrganizationScalarFieldEnum]
@@ -221,6 +227,15 @@ export const ApiKeyScalarFieldEnum = {
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
 
 
+export const RootSecretScalarFieldEnum = {
+  id: 'id',
+  encrypted: 'encrypted',
+  rotatedAt: 'rotatedAt'
+} as const
+
+export type RootSecretScalarFieldEnum = (typeof RootSecretScalarFieldEnum)[keyof typeof RootSecretScalarFieldEnum]
+
+
 export const SigningKeyScalarFieldEnum = {
   kid: 'kid',
   publicPem: 'publicPem',
@@ -284,6 +299,26 @@ export const CustomerScalarFieldEnum = {
 } as const
 
 export type CustomerScalarFieldEnum = (typeof CustomerScalarFieldEnum)[keyof typeof CustomerScalarFieldEnum]
+
+
+export const DataRequestScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  customerId: 'customerId',
+  kind: 'kind',
+  state: 'state',
+  reason: 'reason',
+  askedAt: 'askedAt',
+  askedBy: 'askedBy',
+  proposed: 'proposed',
+  dueOn: 'dueOn',
+  decidedAt: 'decidedAt',
+  decidedBy: 'decidedBy',
+  note: 'note',
+  obstacles: 'obstacles'
+} as const
+
+export type DataRequestScalarFieldEnum = (typeof DataRequestScalarFieldEnum)[keyof typeof DataRequestScalarFieldEnum]
 
 
 export const LoanScalarFieldEnum = {
@@ -837,19 +872,6 @@ export const ReconciliationLineScalarFieldEnum = {
 export type ReconciliationLineScalarFieldEnum = (typeof ReconciliationLineScalarFieldEnum)[keyof typeof ReconciliationLineScalarFieldEnum]
 
 
-export const ConsentScalarFieldEnum = {
-  organizationId: 'organizationId',
-  id: 'id',
-  customerId: 'customerId',
-  purpose: 'purpose',
-  channel: 'channel',
-  givenAt: 'givenAt',
-  withdrawnAt: 'withdrawnAt'
-} as const
-
-export type ConsentScalarFieldEnum = (typeof ConsentScalarFieldEnum)[keyof typeof ConsentScalarFieldEnum]
-
-
 export const ListingNoticeScalarFieldEnum = {
   organizationId: 'organizationId',
   id: 'id',
@@ -987,6 +1009,60 @@ export const DocumentScalarFieldEnum = {
 } as const
 
 export type DocumentScalarFieldEnum = (typeof DocumentScalarFieldEnum)[keyof typeof DocumentScalarFieldEnum]
+
+
+export const ConsentScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  customerId: 'customerId',
+  purpose: 'purpose',
+  channel: 'channel',
+  givenAt: 'givenAt',
+  withdrawnAt: 'withdrawnAt',
+  withdrawnBy: 'withdrawnBy',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ConsentScalarFieldEnum = (typeof ConsentScalarFieldEnum)[keyof typeof ConsentScalarFieldEnum]
+
+
+export const GuarantorScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  personKey: 'personKey',
+  identity: 'identity',
+  relationship: 'relationship',
+  amount: 'amount',
+  fromDate: 'fromDate',
+  untilDate: 'untilDate',
+  releasedOn: 'releasedOn',
+  releaseReason: 'releaseReason',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type GuarantorScalarFieldEnum = (typeof GuarantorScalarFieldEnum)[keyof typeof GuarantorScalarFieldEnum]
+
+
+export const CollateralScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  kind: 'kind',
+  details: 'details',
+  value: 'value',
+  valuedOn: 'valuedOn',
+  releasedOn: 'releasedOn',
+  releaseReason: 'releaseReason',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CollateralScalarFieldEnum = (typeof CollateralScalarFieldEnum)[keyof typeof CollateralScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -46,6 +46,9 @@ export type ConsentMinAggregateOutputType = {
   channel: string | null
   givenAt: Date | null
   withdrawnAt: Date | null
+  withdrawnBy: string | null
+  createdAt: Date | null
+  updatedAt: Date | null
 }
 
 export type ConsentMaxAggregateOutputType = {
@@ -56,6 +59,9 @@ export type ConsentMaxAggregateOutputType = {
   channel: string | null
   givenAt: Date | null
   withdrawnAt: Date | null
+  withdrawnBy: string | null
+  createdAt: Date | null
+  updatedAt: Date | null
 }
 
 export type ConsentCountAggregateOutputType = {
@@ -66,6 +72,9 @@ export type ConsentCountAggregateOutputType = {
   channel: number
   givenAt: number
   withdrawnAt: number
+  withdrawnBy: number
+  createdAt: number
+  updatedAt: number
   _all: number
 }
 
@@ -90,6 +99,9 @@ export type ConsentMinAggregateInputType = {
   channel?: true
   givenAt?: true
   withdrawnAt?: true
+  withdrawnBy?: true
+  createdAt?: true
+  updatedAt?: true
 }
 
 export type ConsentMaxAggregateInputType = {
@@ -100,6 +112,9 @@ export type ConsentMaxAggregateInputType = {
   channel?: true
   givenAt?: true
   withdrawnAt?: true
+  withdrawnBy?: true
+  createdAt?: true
+  updatedAt?: true
 }
 
 export type ConsentCountAggregateInputType = {
@@ -110,6 +125,9 @@ export type ConsentCountAggregateInputType = {
   channel?: true
   givenAt?: true
   withdrawnAt?: true
+  withdrawnBy?: true
+  createdAt?: true
+  updatedAt?: true
   _all?: true
 }
 
@@ -207,6 +225,9 @@ export type ConsentGroupByOutputType = {
   channel: string
   givenAt: Date
   withdrawnAt: Date | null
+  withdrawnBy: string | null
+  createdAt: Date
+  updatedAt: Date
   _count: ConsentCountAggregateOutputType | null
   _avg: ConsentAvgAggregateOutputType | null
   _sum: ConsentSumAggregateOutputType | null
@@ -240,6 +261,9 @@ export type ConsentWhereInput = {
   channel?: Prisma.StringFilter<"Consent"> | string
   givenAt?: Prisma.DateTimeFilter<"Consent"> | Date | string
   withdrawnAt?: Prisma.DateTimeNullableFilter<"Consent"> | Date | string | null
+  withdrawnBy?: Prisma.StringNullableFilter<"Consent"> | string | null
+  createdAt?: Prisma.DateTimeFilter<"Consent"> | Date | string
+  updatedAt?: Prisma.DateTimeFilter<"Consent"> | Date | string
   customer?: Prisma.XOR<Prisma.CustomerScalarRelationFilter, Prisma.CustomerWhereInput>
 }
 
@@ -251,6 +275,9 @@ export type ConsentOrderByWithRelationInput = {
   channel?: Prisma.SortOrder
   givenAt?: Prisma.SortOrder
   withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  withdrawnBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
   customer?: Prisma.CustomerOrderByWithRelationInput
 }
 
@@ -266,6 +293,9 @@ export type ConsentWhereUniqueInput = Prisma.AtLeast<{
   channel?: Prisma.StringFilter<"Consent"> | string
   givenAt?: Prisma.DateTimeFilter<"Consent"> | Date | string
   withdrawnAt?: Prisma.DateTimeNullableFilter<"Consent"> | Date | string | null
+  withdrawnBy?: Prisma.StringNullableFilter<"Consent"> | string | null
+  createdAt?: Prisma.DateTimeFilter<"Consent"> | Date | string
+  updatedAt?: Prisma.DateTimeFilter<"Consent"> | Date | string
   customer?: Prisma.XOR<Prisma.CustomerScalarRelationFilter, Prisma.CustomerWhereInput>
 }, "organizationId_id">
 
@@ -277,6 +307,9 @@ export type ConsentOrderByWithAggregationInput = {
   channel?: Prisma.SortOrder
   givenAt?: Prisma.SortOrder
   withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  withdrawnBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
   _count?: Prisma.ConsentCountOrderByAggregateInput
   _avg?: Prisma.ConsentAvgOrderByAggregateInput
   _max?: Prisma.ConsentMaxOrderByAggregateInput
@@ -295,6 +328,9 @@ export type ConsentScalarWhereWithAggregatesInput = {
   channel?: Prisma.StringWithAggregatesFilter<"Consent"> | string
   givenAt?: Prisma.DateTimeWithAggregatesFilter<"Consent"> | Date | string
   withdrawnAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Consent"> | Date | string | null
+  withdrawnBy?: Prisma.StringNullableWithAggregatesFilter<"Consent"> | string | null
+  createdAt?: Prisma.DateTimeWithAggregatesFilter<"Consent"> | Date | string
+  updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Consent"> | Date | string
 }
 
 export type ConsentCreateInput = {
@@ -303,6 +339,9 @@ export type ConsentCreateInput = {
   channel: string
   givenAt: Date | string
   withdrawnAt?: Date | string | null
+  withdrawnBy?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
   customer: Prisma.CustomerCreateNestedOneWithoutConsentsInput
 }
 
@@ -314,6 +353,9 @@ export type ConsentUncheckedCreateInput = {
   channel: string
   givenAt: Date | string
   withdrawnAt?: Date | string | null
+  withdrawnBy?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
 }
 
 export type ConsentUpdateInput = {
@@ -322,6 +364,9 @@ export type ConsentUpdateInput = {
   channel?: Prisma.StringFieldUpdateOperationsInput | string
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   customer?: Prisma.CustomerUpdateOneRequiredWithoutConsentsNestedInput
 }
 
@@ -333,6 +378,9 @@ export type ConsentUncheckedUpdateInput = {
   channel?: Prisma.StringFieldUpdateOperationsInput | string
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ConsentCreateManyInput = {
@@ -343,6 +391,9 @@ export type ConsentCreateManyInput = {
   channel: string
   givenAt: Date | string
   withdrawnAt?: Date | string | null
+  withdrawnBy?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
 }
 
 export type ConsentUpdateManyMutationInput = {
@@ -351,6 +402,9 @@ export type ConsentUpdateManyMutationInput = {
   channel?: Prisma.StringFieldUpdateOperationsInput | string
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ConsentUncheckedUpdateManyInput = {
@@ -361,6 +415,9 @@ export type ConsentUncheckedUpdateManyInput = {
   channel?: Prisma.StringFieldUpdateOperationsInput | string
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ConsentListRelationFilter = {
@@ -386,6 +443,9 @@ export type ConsentCountOrderByAggregateInput = {
   channel?: Prisma.SortOrder
   givenAt?: Prisma.SortOrder
   withdrawnAt?: Prisma.SortOrder
+  withdrawnBy?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type ConsentAvgOrderByAggregateInput = {
@@ -402,6 +462,9 @@ export type ConsentMaxOrderByAggregateInput = {
   channel?: Prisma.SortOrder
   givenAt?: Prisma.SortOrder
   withdrawnAt?: Prisma.SortOrder
+  withdrawnBy?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type ConsentMinOrderByAggregateInput = {
@@ -412,6 +475,9 @@ export type ConsentMinOrderByAggregateInput = {
   channel?: Prisma.SortOrder
   givenAt?: Prisma.SortOrder
   withdrawnAt?: Prisma.SortOrder
+  withdrawnBy?: Prisma.SortOrder
+  createdAt?: Prisma.SortOrder
+  updatedAt?: Prisma.SortOrder
 }
 
 export type ConsentSumOrderByAggregateInput = {
@@ -468,6 +534,9 @@ export type ConsentCreateWithoutCustomerInput = {
   channel: string
   givenAt: Date | string
   withdrawnAt?: Date | string | null
+  withdrawnBy?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
 }
 
 export type ConsentUncheckedCreateWithoutCustomerInput = {
@@ -476,6 +545,9 @@ export type ConsentUncheckedCreateWithoutCustomerInput = {
   channel: string
   givenAt: Date | string
   withdrawnAt?: Date | string | null
+  withdrawnBy?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
 }
 
 export type ConsentCreateOrConnectWithoutCustomerInput = {
@@ -515,6 +587,9 @@ export type ConsentScalarWhereInput = {
   channel?: Prisma.StringFilter<"Consent"> | string
   givenAt?: Prisma.DateTimeFilter<"Consent"> | Date | string
   withdrawnAt?: Prisma.DateTimeNullableFilter<"Consent"> | Date | string | null
+  withdrawnBy?: Prisma.StringNullableFilter<"Consent"> | string | null
+  createdAt?: Prisma.DateTimeFilter<"Consent"> | Date | string
+  updatedAt?: Prisma.DateTimeFilter<"Consent"> | Date | string
 }
 
 export type ConsentCreateManyCustomerInput = {
@@ -523,6 +598,9 @@ export type ConsentCreateManyCustomerInput = {
   channel: string
   givenAt: Date | string
   withdrawnAt?: Date | string | null
+  withdrawnBy?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
 }
 
 export type ConsentUpdateWithoutCustomerInput = {
@@ -531,6 +609,9 @@ export type ConsentUpdateWithoutCustomerInput = {
   channel?: Prisma.StringFieldUpdateOperationsInput | string
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ConsentUncheckedUpdateWithoutCustomerInput = {
@@ -539,6 +620,9 @@ export type ConsentUncheckedUpdateWithoutCustomerInput = {
   channel?: Prisma.StringFieldUpdateOperationsInput | string
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type ConsentUncheckedUpdateManyWithoutCustomerInput = {
@@ -547,6 +631,9 @@ export type ConsentUncheckedUpdateManyWithoutCustomerInput = {
   channel?: Prisma.StringFieldUpdateOperationsInput | string
   givenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  withdrawnBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 
@@ -559,6 +646,9 @@ export type ConsentSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   channel?: boolean
   givenAt?: boolean
   withdrawnAt?: boolean
+  withdrawnBy?: boolean
+  createdAt?: boolean
+  updatedAt?: boolean
   customer?: boolean | Prisma.CustomerDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["consent"]>
 
@@ -570,6 +660,9 @@ export type ConsentSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   channel?: boolean
   givenAt?: boolean
   withdrawnAt?: boolean
+  withdrawnBy?: boolean
+  createdAt?: boolean
+  updatedAt?: boolean
   customer?: boolean | Prisma.CustomerDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["consent"]>
 
@@ -581,6 +674,9 @@ export type ConsentSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   channel?: boolean
   givenAt?: boolean
   withdrawnAt?: boolean
+  withdrawnBy?: boolean
+  createdAt?: boolean
+  updatedAt?: boolean
   customer?: boolean | Prisma.CustomerDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["consent"]>
 
@@ -592,9 +688,12 @@ export type ConsentSelectScalar = {
   channel?: boolean
   givenAt?: boolean
   withdrawnAt?: boolean
+  withdrawnBy?: boolean
+  createdAt?: boolean
+  updatedAt?: boolean
 }
 
-export type ConsentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "customerId" | "purpose" | "channel" | "givenAt" | "withdrawnAt", ExtArgs["result"]["consent"]>
+export type ConsentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "customerId" | "purpose" | "channel" | "givenAt" | "withdrawnAt" | "withdrawnBy" | "createdAt" | "updatedAt", ExtArgs["result"]["consent"]>
 export type ConsentInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   customer?: boolean | Prisma.CustomerDefaultArgs<ExtArgs>
 }
@@ -618,6 +717,9 @@ export type $ConsentPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     channel: string
     givenAt: Date
     withdrawnAt: Date | null
+    withdrawnBy: string | null
+    createdAt: Date
+    updatedAt: Date
   }, ExtArgs["result"]["consent"]>
   composites: {}
 }
@@ -1049,6 +1151,9 @@ export interface ConsentFieldRefs {
   readonly channel: Prisma.FieldRef<"Consent", 'String'>
   readonly givenAt: Prisma.FieldRef<"Consent", 'DateTime'>
   readonly withdrawnAt: Prisma.FieldRef<"Consent", 'DateTime'>
+  readonly withdrawnBy: Prisma.FieldRef<"Consent", 'String'>
+  readonly createdAt: Prisma.FieldRef<"Consent", 'DateTime'>
+  readonly updatedAt: Prisma.FieldRef<"Consent", 'DateTime'>
 }
     
 

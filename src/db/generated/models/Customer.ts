@@ -377,7 +377,10 @@ export type CustomerWhereInput = {
   decisions?: Prisma.CreditDecisionListRelationFilter
   standing?: Prisma.XOR<Prisma.CreditStandingNullableScalarRelationFilter, Prisma.CreditStandingWhereInput> | null
   statements?: Prisma.CreditStatementListRelationFilter
+  dataRequests?: Prisma.DataRequestListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
+  guaranteed?: Prisma.GuarantorListRelationFilter
+  collateral?: Prisma.CollateralListRelationFilter
   disputes?: Prisma.DisputeListRelationFilter
 }
 
@@ -410,7 +413,10 @@ export type CustomerOrderByWithRelationInput = {
   decisions?: Prisma.CreditDecisionOrderByRelationAggregateInput
   standing?: Prisma.CreditStandingOrderByWithRelationInput
   statements?: Prisma.CreditStatementOrderByRelationAggregateInput
+  dataRequests?: Prisma.DataRequestOrderByRelationAggregateInput
   consents?: Prisma.ConsentOrderByRelationAggregateInput
+  guaranteed?: Prisma.GuarantorOrderByRelationAggregateInput
+  collateral?: Prisma.CollateralOrderByRelationAggregateInput
   disputes?: Prisma.DisputeOrderByRelationAggregateInput
 }
 
@@ -448,7 +454,10 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   decisions?: Prisma.CreditDecisionListRelationFilter
   standing?: Prisma.XOR<Prisma.CreditStandingNullableScalarRelationFilter, Prisma.CreditStandingWhereInput> | null
   statements?: Prisma.CreditStatementListRelationFilter
+  dataRequests?: Prisma.DataRequestListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
+  guaranteed?: Prisma.GuarantorListRelationFilter
+  collateral?: Prisma.CollateralListRelationFilter
   disputes?: Prisma.DisputeListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
 
@@ -540,7 +549,10 @@ export type CustomerCreateInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -572,7 +584,10 @@ export type CustomerUncheckedCreateInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -604,7 +619,10 @@ export type CustomerUpdateInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -636,7 +654,10 @@ export type CustomerUncheckedUpdateInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -842,6 +863,11 @@ export type CustomerScalarRelationFilter = {
   isNot?: Prisma.CustomerWhereInput
 }
 
+export type CustomerNullableScalarRelationFilter = {
+  is?: Prisma.CustomerWhereInput | null
+  isNot?: Prisma.CustomerWhereInput | null
+}
+
 export type CustomerCreateNestedManyWithoutOrganizationInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutOrganizationInput, Prisma.CustomerUncheckedCreateWithoutOrganizationInput> | Prisma.CustomerCreateWithoutOrganizationInput[] | Prisma.CustomerUncheckedCreateWithoutOrganizationInput[]
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutOrganizationInput | Prisma.CustomerCreateOrConnectWithoutOrganizationInput[]
@@ -891,6 +917,20 @@ export type CustomerCreateidentityHashesInput = {
 export type CustomerUpdateidentityHashesInput = {
   set?: bigint[] | number[]
   push?: bigint | number | bigint[] | number[]
+}
+
+export type CustomerCreateNestedOneWithoutDataRequestsInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDataRequestsInput, Prisma.CustomerUncheckedCreateWithoutDataRequestsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDataRequestsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutDataRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDataRequestsInput, Prisma.CustomerUncheckedCreateWithoutDataRequestsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDataRequestsInput
+  upsert?: Prisma.CustomerUpsertWithoutDataRequestsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutDataRequestsInput, Prisma.CustomerUpdateWithoutDataRequestsInput>, Prisma.CustomerUncheckedUpdateWithoutDataRequestsInput>
 }
 
 export type CustomerCreateNestedOneWithoutLoansInput = {
@@ -949,6 +989,20 @@ export type CustomerUpdateOneRequiredWithoutStatementsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutStatementsInput, Prisma.CustomerUpdateWithoutStatementsInput>, Prisma.CustomerUncheckedUpdateWithoutStatementsInput>
 }
 
+export type CustomerCreateNestedOneWithoutDisputesInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDisputesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutDisputesNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDisputesInput
+  upsert?: Prisma.CustomerUpsertWithoutDisputesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutDisputesInput, Prisma.CustomerUpdateWithoutDisputesInput>, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+}
+
 export type CustomerCreateNestedOneWithoutConsentsInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutConsentsInput
@@ -963,18 +1017,34 @@ export type CustomerUpdateOneRequiredWithoutConsentsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutConsentsInput, Prisma.CustomerUpdateWithoutConsentsInput>, Prisma.CustomerUncheckedUpdateWithoutConsentsInput>
 }
 
-export type CustomerCreateNestedOneWithoutDisputesInput = {
-  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
-  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDisputesInput
+export type CustomerCreateNestedOneWithoutGuaranteedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutGuaranteedInput
   connect?: Prisma.CustomerWhereUniqueInput
 }
 
-export type CustomerUpdateOneRequiredWithoutDisputesNestedInput = {
-  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
-  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDisputesInput
-  upsert?: Prisma.CustomerUpsertWithoutDisputesInput
+export type CustomerUpdateOneWithoutGuaranteedNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutGuaranteedInput
+  upsert?: Prisma.CustomerUpsertWithoutGuaranteedInput
+  disconnect?: Prisma.CustomerWhereInput | boolean
+  delete?: Prisma.CustomerWhereInput | boolean
   connect?: Prisma.CustomerWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutDisputesInput, Prisma.CustomerUpdateWithoutDisputesInput>, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutGuaranteedInput, Prisma.CustomerUpdateWithoutGuaranteedInput>, Prisma.CustomerUncheckedUpdateWithoutGuaranteedInput>
+}
+
+export type CustomerCreateNestedOneWithoutCollateralInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutCollateralInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutCollateralNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutCollateralInput
+  upsert?: Prisma.CustomerUpsertWithoutCollateralInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutCollateralInput, Prisma.CustomerUpdateWithoutCollateralInput>, Prisma.CustomerUncheckedUpdateWithoutCollateralInput>
 }
 
 export type CustomerCreateWithoutOrganizationInput = {
@@ -1004,7 +1074,10 @@ export type CustomerCreateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1035,7 +1108,10 @@ export type CustomerUncheckedCreateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1094,6 +1170,158 @@ export type CustomerScalarWhereInput = {
   accountNo?: Prisma.BigIntFilter<"Customer"> | bigint | number
 }
 
+export type CustomerCreateWithoutDataRequestsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutDataRequestsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutDataRequestsInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutDataRequestsInput, Prisma.CustomerUncheckedCreateWithoutDataRequestsInput>
+}
+
+export type CustomerUpsertWithoutDataRequestsInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutDataRequestsInput, Prisma.CustomerUncheckedUpdateWithoutDataRequestsInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutDataRequestsInput, Prisma.CustomerUncheckedCreateWithoutDataRequestsInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutDataRequestsInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutDataRequestsInput, Prisma.CustomerUncheckedUpdateWithoutDataRequestsInput>
+}
+
+export type CustomerUpdateWithoutDataRequestsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutDataRequestsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
 export type CustomerCreateWithoutLoansInput = {
   id?: bigint | number
   arrival?: bigint | number
@@ -1121,7 +1349,10 @@ export type CustomerCreateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1152,7 +1383,10 @@ export type CustomerUncheckedCreateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1199,7 +1433,10 @@ export type CustomerUpdateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1230,7 +1467,10 @@ export type CustomerUncheckedUpdateWithoutLoansInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1261,7 +1501,10 @@ export type CustomerCreateWithoutDecisionsInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1292,7 +1535,10 @@ export type CustomerUncheckedCreateWithoutDecisionsInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1339,7 +1585,10 @@ export type CustomerUpdateWithoutDecisionsInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1370,7 +1619,10 @@ export type CustomerUncheckedUpdateWithoutDecisionsInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1401,7 +1653,10 @@ export type CustomerCreateWithoutStandingInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1432,7 +1687,10 @@ export type CustomerUncheckedCreateWithoutStandingInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1479,7 +1737,10 @@ export type CustomerUpdateWithoutStandingInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1510,7 +1771,10 @@ export type CustomerUncheckedUpdateWithoutStandingInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1541,7 +1805,10 @@ export type CustomerCreateWithoutStatementsInput = {
   loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1572,7 +1839,10 @@ export type CustomerUncheckedCreateWithoutStatementsInput = {
   loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1619,7 +1889,10 @@ export type CustomerUpdateWithoutStatementsInput = {
   loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1650,8 +1923,163 @@ export type CustomerUncheckedUpdateWithoutStatementsInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutDisputesInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutDisputesInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutDisputesInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+}
+
+export type CustomerUpsertWithoutDisputesInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutDisputesInput, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutDisputesInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutDisputesInput, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+}
+
+export type CustomerUpdateWithoutDisputesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutDisputesInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutConsentsInput = {
@@ -1682,6 +2110,9 @@ export type CustomerCreateWithoutConsentsInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1713,6 +2144,9 @@ export type CustomerUncheckedCreateWithoutConsentsInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1760,6 +2194,9 @@ export type CustomerUpdateWithoutConsentsInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1791,10 +2228,13 @@ export type CustomerUncheckedUpdateWithoutConsentsInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
-export type CustomerCreateWithoutDisputesInput = {
+export type CustomerCreateWithoutGuaranteedInput = {
   id?: bigint | number
   arrival?: bigint | number
   externalId?: string | null
@@ -1822,10 +2262,13 @@ export type CustomerCreateWithoutDisputesInput = {
   decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
-export type CustomerUncheckedCreateWithoutDisputesInput = {
+export type CustomerUncheckedCreateWithoutGuaranteedInput = {
   organizationId: number
   id?: bigint | number
   arrival?: bigint | number
@@ -1853,26 +2296,29 @@ export type CustomerUncheckedCreateWithoutDisputesInput = {
   decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
   standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
   statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
-export type CustomerCreateOrConnectWithoutDisputesInput = {
+export type CustomerCreateOrConnectWithoutGuaranteedInput = {
   where: Prisma.CustomerWhereUniqueInput
-  create: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
 }
 
-export type CustomerUpsertWithoutDisputesInput = {
-  update: Prisma.XOR<Prisma.CustomerUpdateWithoutDisputesInput, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
-  create: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+export type CustomerUpsertWithoutGuaranteedInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutGuaranteedInput, Prisma.CustomerUncheckedUpdateWithoutGuaranteedInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutGuaranteedInput, Prisma.CustomerUncheckedCreateWithoutGuaranteedInput>
   where?: Prisma.CustomerWhereInput
 }
 
-export type CustomerUpdateToOneWithWhereWithoutDisputesInput = {
+export type CustomerUpdateToOneWithWhereWithoutGuaranteedInput = {
   where?: Prisma.CustomerWhereInput
-  data: Prisma.XOR<Prisma.CustomerUpdateWithoutDisputesInput, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutGuaranteedInput, Prisma.CustomerUncheckedUpdateWithoutGuaranteedInput>
 }
 
-export type CustomerUpdateWithoutDisputesInput = {
+export type CustomerUpdateWithoutGuaranteedInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1900,10 +2346,13 @@ export type CustomerUpdateWithoutDisputesInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
-export type CustomerUncheckedUpdateWithoutDisputesInput = {
+export type CustomerUncheckedUpdateWithoutGuaranteedInput = {
   organizationId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
@@ -1931,7 +2380,162 @@ export type CustomerUncheckedUpdateWithoutDisputesInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutCollateralInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutCollateralInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutCollateralInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+}
+
+export type CustomerUpsertWithoutCollateralInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutCollateralInput, Prisma.CustomerUncheckedUpdateWithoutCollateralInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutCollateralInput, Prisma.CustomerUncheckedCreateWithoutCollateralInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutCollateralInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutCollateralInput, Prisma.CustomerUncheckedUpdateWithoutCollateralInput>
+}
+
+export type CustomerUpdateWithoutCollateralInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutCollateralInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyOrganizationInput = {
@@ -1986,7 +2590,10 @@ export type CustomerUpdateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -2017,7 +2624,10 @@ export type CustomerUncheckedUpdateWithoutOrganizationInput = {
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
   statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -2055,7 +2665,10 @@ export type CustomerCountOutputType = {
   loans: number
   decisions: number
   statements: number
+  dataRequests: number
   consents: number
+  guaranteed: number
+  collateral: number
   disputes: number
 }
 
@@ -2063,7 +2676,10 @@ export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensio
   loans?: boolean | CustomerCountOutputTypeCountLoansArgs
   decisions?: boolean | CustomerCountOutputTypeCountDecisionsArgs
   statements?: boolean | CustomerCountOutputTypeCountStatementsArgs
+  dataRequests?: boolean | CustomerCountOutputTypeCountDataRequestsArgs
   consents?: boolean | CustomerCountOutputTypeCountConsentsArgs
+  guaranteed?: boolean | CustomerCountOutputTypeCountGuaranteedArgs
+  collateral?: boolean | CustomerCountOutputTypeCountCollateralArgs
   disputes?: boolean | CustomerCountOutputTypeCountDisputesArgs
 }
 
@@ -2101,8 +2717,29 @@ export type CustomerCountOutputTypeCountStatementsArgs<ExtArgs extends runtime.T
 /**
  * CustomerCountOutputType without action
  */
+export type CustomerCountOutputTypeCountDataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DataRequestWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
 export type CustomerCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ConsentWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountGuaranteedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.GuarantorWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountCollateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CollateralWhereInput
 }
 
 /**
@@ -2142,7 +2779,10 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   decisions?: boolean | Prisma.Customer$decisionsArgs<ExtArgs>
   standing?: boolean | Prisma.Customer$standingArgs<ExtArgs>
   statements?: boolean | Prisma.Customer$statementsArgs<ExtArgs>
+  dataRequests?: boolean | Prisma.Customer$dataRequestsArgs<ExtArgs>
   consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
+  guaranteed?: boolean | Prisma.Customer$guaranteedArgs<ExtArgs>
+  collateral?: boolean | Prisma.Customer$collateralArgs<ExtArgs>
   disputes?: boolean | Prisma.Customer$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
@@ -2234,7 +2874,10 @@ export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   decisions?: boolean | Prisma.Customer$decisionsArgs<ExtArgs>
   standing?: boolean | Prisma.Customer$standingArgs<ExtArgs>
   statements?: boolean | Prisma.Customer$statementsArgs<ExtArgs>
+  dataRequests?: boolean | Prisma.Customer$dataRequestsArgs<ExtArgs>
   consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
+  guaranteed?: boolean | Prisma.Customer$guaranteedArgs<ExtArgs>
+  collateral?: boolean | Prisma.Customer$collateralArgs<ExtArgs>
   disputes?: boolean | Prisma.Customer$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -2253,7 +2896,10 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     decisions: Prisma.$CreditDecisionPayload<ExtArgs>[]
     standing: Prisma.$CreditStandingPayload<ExtArgs> | null
     statements: Prisma.$CreditStatementPayload<ExtArgs>[]
+    dataRequests: Prisma.$DataRequestPayload<ExtArgs>[]
     consents: Prisma.$ConsentPayload<ExtArgs>[]
+    guaranteed: Prisma.$GuarantorPayload<ExtArgs>[]
+    collateral: Prisma.$CollateralPayload<ExtArgs>[]
     disputes: Prisma.$DisputePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -2679,7 +3325,10 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   decisions<T extends Prisma.Customer$decisionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$decisionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CreditDecisionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   standing<T extends Prisma.Customer$standingArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$standingArgs<ExtArgs>>): Prisma.Prisma__CreditStandingClient<runtime.Types.Result.GetResult<Prisma.$CreditStandingPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   statements<T extends Prisma.Customer$statementsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$statementsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CreditStatementPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  dataRequests<T extends Prisma.Customer$dataRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$dataRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DataRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Customer$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  guaranteed<T extends Prisma.Customer$guaranteedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$guaranteedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GuarantorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  collateral<T extends Prisma.Customer$collateralArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$collateralArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CollateralPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   disputes<T extends Prisma.Customer$disputesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$disputesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DisputePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -3225,6 +3874,30 @@ export type Customer$statementsArgs<ExtArgs extends runtime.Types.Extensions.Int
 }
 
 /**
+ * Customer.dataRequests
+ */
+export type Customer$dataRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the DataRequest
+   */
+  select?: Prisma.DataRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the DataRequest
+   */
+  omit?: Prisma.DataRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DataRequestInclude<ExtArgs> | null
+  where?: Prisma.DataRequestWhereInput
+  orderBy?: Prisma.DataRequestOrderByWithRelationInput | Prisma.DataRequestOrderByWithRelationInput[]
+  cursor?: Prisma.DataRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DataRequestScalarFieldEnum | Prisma.DataRequestScalarFieldEnum[]
+}
+
+/**
  * Customer.consents
  */
 export type Customer$consentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3246,6 +3919,54 @@ export type Customer$consentsArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.ConsentScalarFieldEnum | Prisma.ConsentScalarFieldEnum[]
+}
+
+/**
+ * Customer.guaranteed
+ */
+export type Customer$guaranteedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Guarantor
+   */
+  select?: Prisma.GuarantorSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Guarantor
+   */
+  omit?: Prisma.GuarantorOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.GuarantorInclude<ExtArgs> | null
+  where?: Prisma.GuarantorWhereInput
+  orderBy?: Prisma.GuarantorOrderByWithRelationInput | Prisma.GuarantorOrderByWithRelationInput[]
+  cursor?: Prisma.GuarantorWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.GuarantorScalarFieldEnum | Prisma.GuarantorScalarFieldEnum[]
+}
+
+/**
+ * Customer.collateral
+ */
+export type Customer$collateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Collateral
+   */
+  select?: Prisma.CollateralSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Collateral
+   */
+  omit?: Prisma.CollateralOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CollateralInclude<ExtArgs> | null
+  where?: Prisma.CollateralWhereInput
+  orderBy?: Prisma.CollateralOrderByWithRelationInput | Prisma.CollateralOrderByWithRelationInput[]
+  cursor?: Prisma.CollateralWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CollateralScalarFieldEnum | Prisma.CollateralScalarFieldEnum[]
 }
 
 /**

@@ -576,6 +576,8 @@ export type LoanWhereInput = {
   product?: Prisma.XOR<Prisma.LoanProductNullableScalarRelationFilter, Prisma.LoanProductWhereInput> | null
   periods?: Prisma.LoanPeriodListRelationFilter
   entries?: Prisma.LoanEntryListRelationFilter
+  guarantors?: Prisma.GuarantorListRelationFilter
+  collateral?: Prisma.CollateralListRelationFilter
   notices?: Prisma.ListingNoticeListRelationFilter
   disputes?: Prisma.DisputeListRelationFilter
 }
@@ -625,6 +627,8 @@ export type LoanOrderByWithRelationInput = {
   product?: Prisma.LoanProductOrderByWithRelationInput
   periods?: Prisma.LoanPeriodOrderByRelationAggregateInput
   entries?: Prisma.LoanEntryOrderByRelationAggregateInput
+  guarantors?: Prisma.GuarantorOrderByRelationAggregateInput
+  collateral?: Prisma.CollateralOrderByRelationAggregateInput
   notices?: Prisma.ListingNoticeOrderByRelationAggregateInput
   disputes?: Prisma.DisputeOrderByRelationAggregateInput
 }
@@ -679,6 +683,8 @@ export type LoanWhereUniqueInput = Prisma.AtLeast<{
   product?: Prisma.XOR<Prisma.LoanProductNullableScalarRelationFilter, Prisma.LoanProductWhereInput> | null
   periods?: Prisma.LoanPeriodListRelationFilter
   entries?: Prisma.LoanEntryListRelationFilter
+  guarantors?: Prisma.GuarantorListRelationFilter
+  collateral?: Prisma.CollateralListRelationFilter
   notices?: Prisma.ListingNoticeListRelationFilter
   disputes?: Prisma.DisputeListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
@@ -819,6 +825,8 @@ export type LoanCreateInput = {
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -866,6 +874,8 @@ export type LoanUncheckedCreateInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -912,6 +922,8 @@ export type LoanUpdateInput = {
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -959,6 +971,8 @@ export type LoanUncheckedUpdateInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -1429,6 +1443,34 @@ export type LoanUpdateOneRequiredWithoutDisputesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutDisputesInput, Prisma.LoanUpdateWithoutDisputesInput>, Prisma.LoanUncheckedUpdateWithoutDisputesInput>
 }
 
+export type LoanCreateNestedOneWithoutGuarantorsInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutGuarantorsInput, Prisma.LoanUncheckedCreateWithoutGuarantorsInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutGuarantorsInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutGuarantorsNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutGuarantorsInput, Prisma.LoanUncheckedCreateWithoutGuarantorsInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutGuarantorsInput
+  upsert?: Prisma.LoanUpsertWithoutGuarantorsInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutGuarantorsInput, Prisma.LoanUpdateWithoutGuarantorsInput>, Prisma.LoanUncheckedUpdateWithoutGuarantorsInput>
+}
+
+export type LoanCreateNestedOneWithoutCollateralInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutCollateralInput, Prisma.LoanUncheckedCreateWithoutCollateralInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutCollateralInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutCollateralNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutCollateralInput, Prisma.LoanUncheckedCreateWithoutCollateralInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutCollateralInput
+  upsert?: Prisma.LoanUpsertWithoutCollateralInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutCollateralInput, Prisma.LoanUpdateWithoutCollateralInput>, Prisma.LoanUncheckedUpdateWithoutCollateralInput>
+}
+
 export type LoanCreateWithoutProductInput = {
   id?: bigint | number
   arrival?: bigint | number
@@ -1470,6 +1512,8 @@ export type LoanCreateWithoutProductInput = {
   customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -1515,6 +1559,8 @@ export type LoanUncheckedCreateWithoutProductInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -1632,6 +1678,8 @@ export type LoanCreateWithoutCustomerInput = {
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -1677,6 +1725,8 @@ export type LoanUncheckedCreateWithoutCustomerInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -1748,6 +1798,8 @@ export type LoanCreateWithoutPeriodsInput = {
   customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -1794,6 +1846,8 @@ export type LoanUncheckedCreateWithoutPeriodsInput = {
   accountNo: bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -1855,6 +1909,8 @@ export type LoanUpdateWithoutPeriodsInput = {
   customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -1901,6 +1957,8 @@ export type LoanUncheckedUpdateWithoutPeriodsInput = {
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -1946,6 +2004,8 @@ export type LoanCreateWithoutEntriesInput = {
   customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -1992,6 +2052,8 @@ export type LoanUncheckedCreateWithoutEntriesInput = {
   accountNo: bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -2053,6 +2115,8 @@ export type LoanUpdateWithoutEntriesInput = {
   customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -2099,6 +2163,8 @@ export type LoanUncheckedUpdateWithoutEntriesInput = {
   accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -2145,6 +2211,8 @@ export type LoanCreateWithoutNoticesInput = {
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
@@ -2191,6 +2259,8 @@ export type LoanUncheckedCreateWithoutNoticesInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
@@ -2252,6 +2322,8 @@ export type LoanUpdateWithoutNoticesInput = {
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
@@ -2298,6 +2370,8 @@ export type LoanUncheckedUpdateWithoutNoticesInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
@@ -2343,6 +2417,8 @@ export type LoanCreateWithoutDisputesInput = {
   product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
 }
 
@@ -2389,6 +2465,8 @@ export type LoanUncheckedCreateWithoutDisputesInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
 }
 
@@ -2450,6 +2528,8 @@ export type LoanUpdateWithoutDisputesInput = {
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
 }
 
@@ -2496,7 +2576,421 @@ export type LoanUncheckedUpdateWithoutDisputesInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutGuarantorsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutGuarantorsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutGuarantorsInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutGuarantorsInput, Prisma.LoanUncheckedCreateWithoutGuarantorsInput>
+}
+
+export type LoanUpsertWithoutGuarantorsInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutGuarantorsInput, Prisma.LoanUncheckedUpdateWithoutGuarantorsInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutGuarantorsInput, Prisma.LoanUncheckedCreateWithoutGuarantorsInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutGuarantorsInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutGuarantorsInput, Prisma.LoanUncheckedUpdateWithoutGuarantorsInput>
+}
+
+export type LoanUpdateWithoutGuarantorsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutGuarantorsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutCollateralInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutCollateralInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutCollateralInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutCollateralInput, Prisma.LoanUncheckedCreateWithoutCollateralInput>
+}
+
+export type LoanUpsertWithoutCollateralInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutCollateralInput, Prisma.LoanUncheckedUpdateWithoutCollateralInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutCollateralInput, Prisma.LoanUncheckedCreateWithoutCollateralInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutCollateralInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutCollateralInput, Prisma.LoanUncheckedUpdateWithoutCollateralInput>
+}
+
+export type LoanUpdateWithoutCollateralInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutCollateralInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateManyProductInput = {
@@ -2581,6 +3075,8 @@ export type LoanUpdateWithoutProductInput = {
   customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -2626,6 +3122,8 @@ export type LoanUncheckedUpdateWithoutProductInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -2753,6 +3251,8 @@ export type LoanUpdateWithoutCustomerInput = {
   product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -2798,6 +3298,8 @@ export type LoanUncheckedUpdateWithoutCustomerInput = {
   rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -2851,6 +3353,8 @@ export type LoanUncheckedUpdateManyWithoutCustomerInput = {
 export type LoanCountOutputType = {
   periods: number
   entries: number
+  guarantors: number
+  collateral: number
   notices: number
   disputes: number
 }
@@ -2858,6 +3362,8 @@ export type LoanCountOutputType = {
 export type LoanCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   periods?: boolean | LoanCountOutputTypeCountPeriodsArgs
   entries?: boolean | LoanCountOutputTypeCountEntriesArgs
+  guarantors?: boolean | LoanCountOutputTypeCountGuarantorsArgs
+  collateral?: boolean | LoanCountOutputTypeCountCollateralArgs
   notices?: boolean | LoanCountOutputTypeCountNoticesArgs
   disputes?: boolean | LoanCountOutputTypeCountDisputesArgs
 }
@@ -2884,6 +3390,20 @@ export type LoanCountOutputTypeCountPeriodsArgs<ExtArgs extends runtime.Types.Ex
  */
 export type LoanCountOutputTypeCountEntriesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.LoanEntryWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountGuarantorsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.GuarantorWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountCollateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CollateralWhereInput
 }
 
 /**
@@ -2946,6 +3466,8 @@ export type LoanSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   product?: boolean | Prisma.Loan$productArgs<ExtArgs>
   periods?: boolean | Prisma.Loan$periodsArgs<ExtArgs>
   entries?: boolean | Prisma.Loan$entriesArgs<ExtArgs>
+  guarantors?: boolean | Prisma.Loan$guarantorsArgs<ExtArgs>
+  collateral?: boolean | Prisma.Loan$collateralArgs<ExtArgs>
   notices?: boolean | Prisma.Loan$noticesArgs<ExtArgs>
   disputes?: boolean | Prisma.Loan$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.LoanCountOutputTypeDefaultArgs<ExtArgs>
@@ -3090,6 +3612,8 @@ export type LoanInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   product?: boolean | Prisma.Loan$productArgs<ExtArgs>
   periods?: boolean | Prisma.Loan$periodsArgs<ExtArgs>
   entries?: boolean | Prisma.Loan$entriesArgs<ExtArgs>
+  guarantors?: boolean | Prisma.Loan$guarantorsArgs<ExtArgs>
+  collateral?: boolean | Prisma.Loan$collateralArgs<ExtArgs>
   notices?: boolean | Prisma.Loan$noticesArgs<ExtArgs>
   disputes?: boolean | Prisma.Loan$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.LoanCountOutputTypeDefaultArgs<ExtArgs>
@@ -3110,6 +3634,8 @@ export type $LoanPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     product: Prisma.$LoanProductPayload<ExtArgs> | null
     periods: Prisma.$LoanPeriodPayload<ExtArgs>[]
     entries: Prisma.$LoanEntryPayload<ExtArgs>[]
+    guarantors: Prisma.$GuarantorPayload<ExtArgs>[]
+    collateral: Prisma.$CollateralPayload<ExtArgs>[]
     notices: Prisma.$ListingNoticePayload<ExtArgs>[]
     disputes: Prisma.$DisputePayload<ExtArgs>[]
   }
@@ -3552,6 +4078,8 @@ export interface Prisma__LoanClient<T, Null = never, ExtArgs extends runtime.Typ
   product<T extends Prisma.Loan$productArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$productArgs<ExtArgs>>): Prisma.Prisma__LoanProductClient<runtime.Types.Result.GetResult<Prisma.$LoanProductPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   periods<T extends Prisma.Loan$periodsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$periodsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanPeriodPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   entries<T extends Prisma.Loan$entriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$entriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  guarantors<T extends Prisma.Loan$guarantorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$guarantorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GuarantorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  collateral<T extends Prisma.Loan$collateralArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$collateralArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CollateralPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   notices<T extends Prisma.Loan$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ListingNoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   disputes<T extends Prisma.Loan$disputesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$disputesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DisputePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -4088,6 +4616,54 @@ export type Loan$entriesArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.LoanEntryScalarFieldEnum | Prisma.LoanEntryScalarFieldEnum[]
+}
+
+/**
+ * Loan.guarantors
+ */
+export type Loan$guarantorsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Guarantor
+   */
+  select?: Prisma.GuarantorSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Guarantor
+   */
+  omit?: Prisma.GuarantorOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.GuarantorInclude<ExtArgs> | null
+  where?: Prisma.GuarantorWhereInput
+  orderBy?: Prisma.GuarantorOrderByWithRelationInput | Prisma.GuarantorOrderByWithRelationInput[]
+  cursor?: Prisma.GuarantorWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.GuarantorScalarFieldEnum | Prisma.GuarantorScalarFieldEnum[]
+}
+
+/**
+ * Loan.collateral
+ */
+export type Loan$collateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Collateral
+   */
+  select?: Prisma.CollateralSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Collateral
+   */
+  omit?: Prisma.CollateralOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CollateralInclude<ExtArgs> | null
+  where?: Prisma.CollateralWhereInput
+  orderBy?: Prisma.CollateralOrderByWithRelationInput | Prisma.CollateralOrderByWithRelationInput[]
+  cursor?: Prisma.CollateralWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CollateralScalarFieldEnum | Prisma.CollateralScalarFieldEnum[]
 }
 
 /**

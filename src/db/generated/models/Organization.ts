@@ -29,11 +29,15 @@ export type AggregateOrganization = {
 export type OrganizationAvgAggregateOutputType = {
   id: number | null
   approvalAbove: number | null
+  keepBorrowersYears: number | null
+  keepOthersYears: number | null
 }
 
 export type OrganizationSumAggregateOutputType = {
   id: number | null
   approvalAbove: bigint | null
+  keepBorrowersYears: number | null
+  keepOthersYears: number | null
 }
 
 export type OrganizationMinAggregateOutputType = {
@@ -48,6 +52,8 @@ export type OrganizationMinAggregateOutputType = {
   legalName: string | null
   licenceNumber: string | null
   approvalAbove: bigint | null
+  keepBorrowersYears: number | null
+  keepOthersYears: number | null
 }
 
 export type OrganizationMaxAggregateOutputType = {
@@ -62,6 +68,8 @@ export type OrganizationMaxAggregateOutputType = {
   legalName: string | null
   licenceNumber: string | null
   approvalAbove: bigint | null
+  keepBorrowersYears: number | null
+  keepOthersYears: number | null
 }
 
 export type OrganizationCountAggregateOutputType = {
@@ -76,6 +84,8 @@ export type OrganizationCountAggregateOutputType = {
   legalName: number
   licenceNumber: number
   approvalAbove: number
+  keepBorrowersYears: number
+  keepOthersYears: number
   _all: number
 }
 
@@ -83,11 +93,15 @@ export type OrganizationCountAggregateOutputType = {
 export type OrganizationAvgAggregateInputType = {
   id?: true
   approvalAbove?: true
+  keepBorrowersYears?: true
+  keepOthersYears?: true
 }
 
 export type OrganizationSumAggregateInputType = {
   id?: true
   approvalAbove?: true
+  keepBorrowersYears?: true
+  keepOthersYears?: true
 }
 
 export type OrganizationMinAggregateInputType = {
@@ -102,6 +116,8 @@ export type OrganizationMinAggregateInputType = {
   legalName?: true
   licenceNumber?: true
   approvalAbove?: true
+  keepBorrowersYears?: true
+  keepOthersYears?: true
 }
 
 export type OrganizationMaxAggregateInputType = {
@@ -116,6 +132,8 @@ export type OrganizationMaxAggregateInputType = {
   legalName?: true
   licenceNumber?: true
   approvalAbove?: true
+  keepBorrowersYears?: true
+  keepOthersYears?: true
 }
 
 export type OrganizationCountAggregateInputType = {
@@ -130,6 +148,8 @@ export type OrganizationCountAggregateInputType = {
   legalName?: true
   licenceNumber?: true
   approvalAbove?: true
+  keepBorrowersYears?: true
+  keepOthersYears?: true
   _all?: true
 }
 
@@ -231,6 +251,8 @@ export type OrganizationGroupByOutputType = {
   legalName: string | null
   licenceNumber: string | null
   approvalAbove: bigint | null
+  keepBorrowersYears: number | null
+  keepOthersYears: number | null
   _count: OrganizationCountAggregateOutputType | null
   _avg: OrganizationAvgAggregateOutputType | null
   _sum: OrganizationSumAggregateOutputType | null
@@ -268,6 +290,8 @@ export type OrganizationWhereInput = {
   legalName?: Prisma.StringNullableFilter<"Organization"> | string | null
   licenceNumber?: Prisma.StringNullableFilter<"Organization"> | string | null
   approvalAbove?: Prisma.BigIntNullableFilter<"Organization"> | bigint | number | null
+  keepBorrowersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
+  keepOthersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
   logo?: Prisma.XOR<Prisma.OrganizationLogoNullableScalarRelationFilter, Prisma.OrganizationLogoWhereInput> | null
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
@@ -298,6 +322,8 @@ export type OrganizationOrderByWithRelationInput = {
   legalName?: Prisma.SortOrderInput | Prisma.SortOrder
   licenceNumber?: Prisma.SortOrderInput | Prisma.SortOrder
   approvalAbove?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrderInput | Prisma.SortOrder
   logo?: Prisma.OrganizationLogoOrderByWithRelationInput
   actions?: Prisma.PendingActionOrderByRelationAggregateInput
   accounts?: Prisma.AccountOrderByRelationAggregateInput
@@ -332,6 +358,8 @@ export type OrganizationWhereUniqueInput = Prisma.AtLeast<{
   legalName?: Prisma.StringNullableFilter<"Organization"> | string | null
   licenceNumber?: Prisma.StringNullableFilter<"Organization"> | string | null
   approvalAbove?: Prisma.BigIntNullableFilter<"Organization"> | bigint | number | null
+  keepBorrowersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
+  keepOthersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
   logo?: Prisma.XOR<Prisma.OrganizationLogoNullableScalarRelationFilter, Prisma.OrganizationLogoWhereInput> | null
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
@@ -362,6 +390,8 @@ export type OrganizationOrderByWithAggregationInput = {
   legalName?: Prisma.SortOrderInput | Prisma.SortOrder
   licenceNumber?: Prisma.SortOrderInput | Prisma.SortOrder
   approvalAbove?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrderInput | Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.OrganizationCountOrderByAggregateInput
   _avg?: Prisma.OrganizationAvgOrderByAggregateInput
   _max?: Prisma.OrganizationMaxOrderByAggregateInput
@@ -384,6 +414,8 @@ export type OrganizationScalarWhereWithAggregatesInput = {
   legalName?: Prisma.StringNullableWithAggregatesFilter<"Organization"> | string | null
   licenceNumber?: Prisma.StringNullableWithAggregatesFilter<"Organization"> | string | null
   approvalAbove?: Prisma.BigIntNullableWithAggregatesFilter<"Organization"> | bigint | number | null
+  keepBorrowersYears?: Prisma.IntNullableWithAggregatesFilter<"Organization"> | number | null
+  keepOthersYears?: Prisma.IntNullableWithAggregatesFilter<"Organization"> | number | null
 }
 
 export type OrganizationCreateInput = {
@@ -398,6 +430,8 @@ export type OrganizationCreateInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -428,6 +462,8 @@ export type OrganizationUncheckedCreateInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -458,6 +494,8 @@ export type OrganizationUpdateInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -488,6 +526,8 @@ export type OrganizationUncheckedUpdateInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -518,6 +558,8 @@ export type OrganizationCreateManyInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
 }
 
 export type OrganizationUpdateManyMutationInput = {
@@ -532,6 +574,8 @@ export type OrganizationUpdateManyMutationInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type OrganizationUncheckedUpdateManyInput = {
@@ -546,6 +590,8 @@ export type OrganizationUncheckedUpdateManyInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
 }
 
 export type OrganizationIdModeCompoundUniqueInput = {
@@ -565,11 +611,15 @@ export type OrganizationCountOrderByAggregateInput = {
   legalName?: Prisma.SortOrder
   licenceNumber?: Prisma.SortOrder
   approvalAbove?: Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrder
 }
 
 export type OrganizationAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   approvalAbove?: Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrder
 }
 
 export type OrganizationMaxOrderByAggregateInput = {
@@ -584,6 +634,8 @@ export type OrganizationMaxOrderByAggregateInput = {
   legalName?: Prisma.SortOrder
   licenceNumber?: Prisma.SortOrder
   approvalAbove?: Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrder
 }
 
 export type OrganizationMinOrderByAggregateInput = {
@@ -598,11 +650,15 @@ export type OrganizationMinOrderByAggregateInput = {
   legalName?: Prisma.SortOrder
   licenceNumber?: Prisma.SortOrder
   approvalAbove?: Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrder
 }
 
 export type OrganizationSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   approvalAbove?: Prisma.SortOrder
+  keepBorrowersYears?: Prisma.SortOrder
+  keepOthersYears?: Prisma.SortOrder
 }
 
 export type OrganizationScalarRelationFilter = {
@@ -636,6 +692,14 @@ export type NullableBigIntFieldUpdateOperationsInput = {
   decrement?: bigint | number
   multiply?: bigint | number
   divide?: bigint | number
+}
+
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
 }
 
 export type OrganizationCreateNestedOneWithoutLogoInput = {
@@ -874,6 +938,8 @@ export type OrganizationCreateWithoutLogoInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
@@ -903,6 +969,8 @@ export type OrganizationUncheckedCreateWithoutLogoInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -948,6 +1016,8 @@ export type OrganizationUpdateWithoutLogoInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
@@ -977,6 +1047,8 @@ export type OrganizationUncheckedUpdateWithoutLogoInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1006,6 +1078,8 @@ export type OrganizationCreateWithoutTestClockInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1035,6 +1109,8 @@ export type OrganizationUncheckedCreateWithoutTestClockInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1080,6 +1156,8 @@ export type OrganizationUpdateWithoutTestClockInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1109,6 +1187,8 @@ export type OrganizationUncheckedUpdateWithoutTestClockInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1138,6 +1218,8 @@ export type OrganizationCreateWithoutActionsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
@@ -1167,6 +1249,8 @@ export type OrganizationUncheckedCreateWithoutActionsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1212,6 +1296,8 @@ export type OrganizationUpdateWithoutActionsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
@@ -1241,6 +1327,8 @@ export type OrganizationUncheckedUpdateWithoutActionsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1270,6 +1358,8 @@ export type OrganizationCreateWithoutAccountsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
@@ -1299,6 +1389,8 @@ export type OrganizationUncheckedCreateWithoutAccountsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1344,6 +1436,8 @@ export type OrganizationUpdateWithoutAccountsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
@@ -1373,6 +1467,8 @@ export type OrganizationUncheckedUpdateWithoutAccountsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1402,6 +1498,8 @@ export type OrganizationCreateWithoutApiKeysInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1431,6 +1529,8 @@ export type OrganizationUncheckedCreateWithoutApiKeysInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1476,6 +1576,8 @@ export type OrganizationUpdateWithoutApiKeysInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1505,6 +1607,8 @@ export type OrganizationUncheckedUpdateWithoutApiKeysInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1534,6 +1638,8 @@ export type OrganizationCreateWithoutProductsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1563,6 +1669,8 @@ export type OrganizationUncheckedCreateWithoutProductsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1608,6 +1716,8 @@ export type OrganizationUpdateWithoutProductsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1637,6 +1747,8 @@ export type OrganizationUncheckedUpdateWithoutProductsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1666,6 +1778,8 @@ export type OrganizationCreateWithoutCustomersInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1695,6 +1809,8 @@ export type OrganizationUncheckedCreateWithoutCustomersInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1740,6 +1856,8 @@ export type OrganizationUpdateWithoutCustomersInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1769,6 +1887,8 @@ export type OrganizationUncheckedUpdateWithoutCustomersInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1798,6 +1918,8 @@ export type OrganizationCreateWithoutPoliciesInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1827,6 +1949,8 @@ export type OrganizationUncheckedCreateWithoutPoliciesInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1872,6 +1996,8 @@ export type OrganizationUpdateWithoutPoliciesInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1901,6 +2027,8 @@ export type OrganizationUncheckedUpdateWithoutPoliciesInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1930,6 +2058,8 @@ export type OrganizationCreateWithoutArrearsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1959,6 +2089,8 @@ export type OrganizationUncheckedCreateWithoutArrearsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2004,6 +2136,8 @@ export type OrganizationUpdateWithoutArrearsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2033,6 +2167,8 @@ export type OrganizationUncheckedUpdateWithoutArrearsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2062,6 +2198,8 @@ export type OrganizationCreateWithoutFiguresInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2091,6 +2229,8 @@ export type OrganizationUncheckedCreateWithoutFiguresInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2136,6 +2276,8 @@ export type OrganizationUpdateWithoutFiguresInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2165,6 +2307,8 @@ export type OrganizationUncheckedUpdateWithoutFiguresInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2194,6 +2338,8 @@ export type OrganizationCreateWithoutWebhooksInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2223,6 +2369,8 @@ export type OrganizationUncheckedCreateWithoutWebhooksInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2268,6 +2416,8 @@ export type OrganizationUpdateWithoutWebhooksInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2297,6 +2447,8 @@ export type OrganizationUncheckedUpdateWithoutWebhooksInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2326,6 +2478,8 @@ export type OrganizationCreateWithoutChannelsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2355,6 +2509,8 @@ export type OrganizationUncheckedCreateWithoutChannelsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2400,6 +2556,8 @@ export type OrganizationUpdateWithoutChannelsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2429,6 +2587,8 @@ export type OrganizationUncheckedUpdateWithoutChannelsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2458,6 +2618,8 @@ export type OrganizationCreateWithoutFormatsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2487,6 +2649,8 @@ export type OrganizationUncheckedCreateWithoutFormatsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2532,6 +2696,8 @@ export type OrganizationUpdateWithoutFormatsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2561,6 +2727,8 @@ export type OrganizationUncheckedUpdateWithoutFormatsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2590,6 +2758,8 @@ export type OrganizationCreateWithoutExportsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2619,6 +2789,8 @@ export type OrganizationUncheckedCreateWithoutExportsInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2664,6 +2836,8 @@ export type OrganizationUpdateWithoutExportsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2693,6 +2867,8 @@ export type OrganizationUncheckedUpdateWithoutExportsInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2722,6 +2898,8 @@ export type OrganizationCreateWithoutPortfolioDaysInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2751,6 +2929,8 @@ export type OrganizationUncheckedCreateWithoutPortfolioDaysInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2796,6 +2976,8 @@ export type OrganizationUpdateWithoutPortfolioDaysInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2825,6 +3007,8 @@ export type OrganizationUncheckedUpdateWithoutPortfolioDaysInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2854,6 +3038,8 @@ export type OrganizationCreateWithoutPortfolioHeadInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2883,6 +3069,8 @@ export type OrganizationUncheckedCreateWithoutPortfolioHeadInput = {
   legalName?: string | null
   licenceNumber?: string | null
   approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2928,6 +3116,8 @@ export type OrganizationUpdateWithoutPortfolioHeadInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2957,6 +3147,8 @@ export type OrganizationUncheckedUpdateWithoutPortfolioHeadInput = {
   legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3116,6 +3308,8 @@ export type OrganizationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   legalName?: boolean
   licenceNumber?: boolean
   approvalAbove?: boolean
+  keepBorrowersYears?: boolean
+  keepOthersYears?: boolean
   logo?: boolean | Prisma.Organization$logoArgs<ExtArgs>
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
   accounts?: boolean | Prisma.Organization$accountsArgs<ExtArgs>
@@ -3147,6 +3341,8 @@ export type OrganizationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   legalName?: boolean
   licenceNumber?: boolean
   approvalAbove?: boolean
+  keepBorrowersYears?: boolean
+  keepOthersYears?: boolean
 }, ExtArgs["result"]["organization"]>
 
 export type OrganizationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -3161,6 +3357,8 @@ export type OrganizationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   legalName?: boolean
   licenceNumber?: boolean
   approvalAbove?: boolean
+  keepBorrowersYears?: boolean
+  keepOthersYears?: boolean
 }, ExtArgs["result"]["organization"]>
 
 export type OrganizationSelectScalar = {
@@ -3175,9 +3373,11 @@ export type OrganizationSelectScalar = {
   legalName?: boolean
   licenceNumber?: boolean
   approvalAbove?: boolean
+  keepBorrowersYears?: boolean
+  keepOthersYears?: boolean
 }
 
-export type OrganizationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "currency" | "officeId" | "officeName" | "paymentMethod" | "createdAt" | "mode" | "legalName" | "licenceNumber" | "approvalAbove", ExtArgs["result"]["organization"]>
+export type OrganizationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "currency" | "officeId" | "officeName" | "paymentMethod" | "createdAt" | "mode" | "legalName" | "licenceNumber" | "approvalAbove" | "keepBorrowersYears" | "keepOthersYears", ExtArgs["result"]["organization"]>
 export type OrganizationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   logo?: boolean | Prisma.Organization$logoArgs<ExtArgs>
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
@@ -3232,6 +3432,8 @@ export type $OrganizationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     legalName: string | null
     licenceNumber: string | null
     approvalAbove: bigint | null
+    keepBorrowersYears: number | null
+    keepOthersYears: number | null
   }, ExtArgs["result"]["organization"]>
   composites: {}
 }
@@ -3682,6 +3884,8 @@ export interface OrganizationFieldRefs {
   readonly legalName: Prisma.FieldRef<"Organization", 'String'>
   readonly licenceNumber: Prisma.FieldRef<"Organization", 'String'>
   readonly approvalAbove: Prisma.FieldRef<"Organization", 'BigInt'>
+  readonly keepBorrowersYears: Prisma.FieldRef<"Organization", 'Int'>
+  readonly keepOthersYears: Prisma.FieldRef<"Organization", 'Int'>
 }
     
 

@@ -143,7 +143,7 @@ describe.each([
     const { variables, regions } = await httpFile()
     for (const [name, value] of Object.entries(OWN_IDS)) if (variables.has(name)) variables.set(name, value)
     expect(await play((keep) => runHttpFile({ variables, regions }, keep, statement))).toEqual(expected)
-    if (style === 'record') expect(texts.filter((text) => text.includes(`"loan_id":${GREATEST}`)).length).toBe(11)
+    if (style === 'record') expect(texts.filter((text) => text.includes(`"loan_id":${GREATEST}`)).length).toBe(17)
   })
 
   it('are linked at the top of the page of the reference', async () => {

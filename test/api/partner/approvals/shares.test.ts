@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { latestTrail } from '../../../../src/db/audit/auditTail.ts'
 import { checkBook } from '../../../../src/services/book/bookCheck.ts'
 import { anAccount, lend, letWaitAbove } from '../../../support/approvals.ts'
 import { formOf, openOffice } from '../../../support/office.ts'
@@ -82,10 +83,9 @@ describe('POST /v1/pending-actions/reject', () => {
     expect((await rejectAll({ askedBy, reason: 'A flood' })).body).toEqual({ rejected: [] })
     const one = (await service.get(`/v1/pending-actions/${ids[1]}`, { token: checker })).body
     expect(one).toMatchObject({ state: 'rejected', reason: 'A flood', decidedBy: await accountOf(checker) })
-    const { rows } = await service.deps.db.pool.query(
-      `SELECT entity_id, after FROM audit_entry WHERE entity = 'pending action' AND action = 'reject' ORDER BY id`,
-    )
-    expect(rows).toEqual(ids.map((id) => ({ entity_id: id, after: { state: 'rejected', reason: 'A flood' } })))
+    const trail = await latestTrail(service.deps.db, { entity: 'pending action', action: 'reject' }, 10)
+    const after = { state: 'rejected', reason: 'A flood' }
+    expect(trail.map(({ entityId, after: told }) => [entityId, told])).toEqual(ids.map((id) => [id, after]))
     expect((await waitingOn(loans[0]!)).map(({ id }: { id: string }) => id)).toEqual([other])
   })
 

@@ -43,8 +43,7 @@ const missing = new Map<string, string>()
 const loans: string[] = []
 const paidBefore = new Set<string>()
 
-const say = (text: string) =>
-  LOANS > 1_000 && console.log(new Date().toISOString().slice(11, 19), text)
+const say = (text: string) => LOANS > 1_000 && console.log(new Date().toISOString().slice(11, 19), text)
 
 async function ok<Body>(answer: Promise<{ status: number; text: string; body: unknown }>): Promise<Body> {
   const { status, text, body } = await answer

@@ -163,6 +163,12 @@ describe('what a reset leaves', () => {
     const waiting = await sandbox.post(`/v1/loans/${loan}/repayments/waive-interest`, { transactionAmount: 1 })
     expect(waiting.status).toBe(202)
     await updateOrganization(service.deps, sandboxOperator, limit(null))
+    const consent = { purpose: 'bureau', channel: 'app', givenAt: START }
+    expect((await sandbox.post('/v1/customers/external/waits/consents', consent)).status).toBe(200)
+    const guarantor = { identity: { lastName: 'Juma' }, relationship: 'Brother' }
+    expect((await sandbox.post(`/v1/loans/${loan}/guarantors`, guarantor)).status).toBe(200)
+    const stock = { kind: 'stock', description: 'Rice', value: 1 }
+    expect((await sandbox.post(`/v1/loans/${loan}/collateral`, stock)).status).toBe(200)
     const { code } = (await sandbox.get<{ code: string }>(`/v1/loans/${loan}/statement`)).body
     expect((await sandbox.post('/v1/documents/verify', { code })).status).toBe(200)
     await keepJournal(service.deps)

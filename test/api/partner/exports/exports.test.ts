@@ -367,10 +367,8 @@ describe('a format of the lender', () => {
     const listed = await itemsOf<{ name: string; version: string }>('/v1/export-formats')
     expect(listed.slice(-2).map(({ name, version }) => `${name}@${version}`)).toEqual(['own_list@2', 'own_list@1'])
     const { loan, customer } = await lend(person())
-    await service.owner.pool.query(
-      `INSERT INTO consent (organization_id, customer_id, purpose, channel, given_at) VALUES (1, $1, 'bureau', 'app', '2026-11-01')`,
-      [customer],
-    )
+    const consent = { purpose: 'bureau', channel: 'app', givenAt: '2026-11-01T08:00:00+03:00' }
+    await ok(service.post(`/v1/customers/${customer}/consents`, { body: consent }))
     service.clock.set('2026-11-23')
     const file = await make({ format: 'own_list@1', asOf: '2026-11-22' })
     expect(await fileOf(file)).toBe(`X;${loan};11000.00;\n`)

@@ -68,13 +68,16 @@ interface LinesOf {
 
 const COLUMNS = `e.loan_id AS "loanId", e.customer_id AS "customerId", e.kind, e.reason, e.content, e.is_sealed AS "isSealed", e.hash`
 
+/** The customer is read for each line: joined freely, all customers would be read for each part of a file. */
 const ofKind = statement<LinesOf>(
   'export-lines-of-kind',
   (p) => `
-  SELECT ${COLUMNS}, c.person_key AS "personKey" FROM export_line e
-  LEFT JOIN customer c ON c.organization_id = e.organization_id AND c.id = e.customer_id
-  WHERE e.organization_id = ${p('organizationId')} AND e.export_id = ${p('id')} AND e.kind = ${p('kind')} AND e.loan_id > ${p('above')}
-  ORDER BY e.loan_id LIMIT ${p('most')}`,
+  SELECT ${COLUMNS}, c.person_key AS "personKey" FROM (
+    SELECT * FROM export_line WHERE organization_id = ${p('organizationId')} AND export_id = ${p('id')} AND kind = ${p('kind')}
+      AND loan_id > ${p('above')} ORDER BY loan_id LIMIT ${p('most')}
+  ) AS e LEFT JOIN LATERAL (
+    SELECT person_key FROM customer WHERE organization_id = e.organization_id AND id = e.customer_id OFFSET 0
+  ) AS c ON true ORDER BY e.loan_id`,
 )
 
 /** Reads the lines of a kind after a loan, in the order of the loans. */

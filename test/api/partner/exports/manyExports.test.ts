@@ -215,11 +215,14 @@ describe(`a file of ${LOANS} loans, ${MISSING} of them with a field that is miss
       const par = await ok<{ groups: { currencyCode: string; loans: number; principalOutstanding: number }[] }>(
         service.get(`/v1/portfolio/par?asOf=${AS_OF}`, operator),
       )
+      say('the portfolio at risk is read')
       const kes = par.groups.filter(({ currencyCode }) => currencyCode === 'KES')
       expect(kes.reduce((all, one) => all + one.principalOutstanding, 0)).toBeCloseTo(sum, 2)
       expect(kes.reduce((all, one) => all + one.loans, 0)).toBe(LOANS - paidBefore.size)
       await drain(sweepJob(service.deps))
+      say('the sweep is done')
       await keepJournal(service.deps)
+      say('the journal is kept')
       const { accounts } = await ok<{ accounts: { code: string; balance: number }[] }>(
         service.get(`/v1/accounting/trial-balance?asOf=${AS_OF}&basis=economic&currency=KES`, operator),
       )

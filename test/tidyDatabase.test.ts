@@ -46,6 +46,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
     ...['loans/sweep', 'portfolio/toldBuckets'],
     ...['payments/candidates', 'payments/inbox', 'payments/payments', 'payments/quietChannels'],
     ...['payments/reconciliations', 'payments/reversals'],
+    ...['exports/files', 'exports/lines'],
   ],
   'sums, and reading through the whole book': [
     ...['office/payments', 'office/search', 'office/today'],
@@ -58,6 +59,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'book/bookOrphans',
       'book/bookPostings',
     ],
+    ...['exports/loans'],
     ...['portfolio/arrearsList', 'portfolio/keptDays', 'portfolio/positions'],
     ...['book/totals', 'loans/earlierTerms', 'events/sealedChain', 'events/sealedCredit', 'events/sealedRows'],
   ],

@@ -10,6 +10,7 @@ import { accessCommand, auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
 import { creditDecisionCommands, creditPolicyCommands } from './commands/credit.ts'
 import { delinquencyPolicyCommands } from './commands/delinquencyPolicies.ts'
+import { exportCommands, exportFormatCommands } from './commands/exports.ts'
 import { journalCommands } from './commands/journal.ts'
 import { loanCommands } from './commands/loans.ts'
 import { organizationCommands } from './commands/organizations.ts'
@@ -83,6 +84,8 @@ function programOf(shell: Shell, json: boolean): Command {
     accessCommand,
     webhookCommands,
     paymentCommands,
+    exportCommands,
+    exportFormatCommands,
     journalCommands,
     portfolioCommands,
     migrateCommand,
@@ -95,6 +98,7 @@ function programOf(shell: Shell, json: boolean): Command {
 export const OPTION_NAMES: FaultNames = {
   valueDate: '--date',
   asOf: '--as-of',
+  mode: '--corrections',
   knownAt: '--known-at',
   from: '--from',
   to: '--to',

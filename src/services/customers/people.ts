@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import type { SealedPerson } from '../../db/customers/identities.ts'
-import type { PersonBox, Whose } from '../../db/customers/words.ts'
+import type { PersonBox, Whose } from '../../db/customers/personBox.ts'
 import {
   type Identity,
   identityFromText,

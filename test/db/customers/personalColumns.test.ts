@@ -6,7 +6,7 @@ import { aPaidLoanOf, aPersonOf, WORDS } from '../../support/person.ts'
 import { recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
-// The register of personal columns, docs/personal-data.md, against the tables of a book in which everything is said of a person.
+// The register of personal columns, docs/operating/personal-data.md, against the tables of a book in which everything is said of a person.
 
 let service: TestService
 beforeAll(async () => {
@@ -83,7 +83,7 @@ async function columnsWhere(condition: string, values: readonly unknown[] = []):
 
 it('has each column with the words of a person, and how it is kept', async () => {
   await sayAll()
-  const page = await readFile('docs/personal-data.md', 'utf8')
+  const page = await readFile('docs/operating/personal-data.md', 'utf8')
   const register = [...page.matchAll(/^\| `(\w+\.\w+)` \|[^|]*\| (plain|encrypted|sealed away)/gm)].map(
     ([, column, kept]) => [column, kept],
   )

@@ -43,6 +43,8 @@ const readFacts = statement<Named & { externalId: string | null }>(
     coalesce(array_agg(l.id ORDER BY l.id) FILTER (WHERE l.status IN ('Active', 'Overpaid')), '{}') AS "openLoans",
     coalesce(bool_or(EXISTS (SELECT FROM pending_action w WHERE w.organization_id = l.organization_id AND w.loan_id = l.id
       AND w.state = 'pending')), false) AS "hasPendingAction",
+    coalesce(bool_or(EXISTS (SELECT FROM dispute d WHERE d.organization_id = l.organization_id AND d.loan_id = l.id
+      AND d.outcome IS NULL)), false) AS "hasOpenDispute",
     EXISTS (SELECT FROM guarantor g JOIN loan t ON t.organization_id = g.organization_id AND t.id = g.loan_id
       AND t.status IN ('Active', 'Overpaid') WHERE g.organization_id = ${p('organizationId')} AND g.customer_id = ${p('id')}
       AND g.released_on IS NULL) AS "answersForLoan",

@@ -23,6 +23,8 @@ export interface ErasureFacts {
   readonly lastToldOn: LocalDate
   /** Whether an action on one of the loans waits for a second ADMIN. */
   readonly hasPendingAction: boolean
+  /** Whether a dispute about one of the loans is not resolved. */
+  readonly hasOpenDispute: boolean
   /** Whether the customer answers for the open loan of somebody else. */
   readonly answersForLoan: boolean
   /** Whether money in suspense came with the externalId of the customer as its reference. */
@@ -31,19 +33,20 @@ export interface ErasureFacts {
 
 /** What keeps a person from being erased. */
 export type Obstacle =
-  | { readonly because: 'erased' | 'pending_action' | 'money_in_suspense' | 'guarantee' }
+  | { readonly because: 'erased' | 'pending_action' | 'money_in_suspense' | 'guarantee' | 'dispute' }
   | { readonly because: 'open_loan'; readonly loanIds: readonly bigint[] }
   | { readonly because: 'retention'; readonly until: LocalDate }
 
 /** Returns what keeps a person from being erased; nothing where the person may be. */
 export function obstaclesOf(facts: ErasureFacts, retention: Retention, today: LocalDate): Obstacle[] {
   if (facts.isErased) return [{ because: 'erased' }]
-  const { openLoans, hasPendingAction, hasMoneyInSuspense, answersForLoan } = facts
+  const { openLoans, hasPendingAction, hasMoneyInSuspense, answersForLoan, hasOpenDispute } = facts
   const until = keptUntil(facts, retention)
   return [
     ...(openLoans.length > 0 ? [{ because: 'open_loan', loanIds: openLoans } as const] : []),
     ...(openLoans.length === 0 && until > today ? [{ because: 'retention', until } as const] : []),
     ...(answersForLoan ? [{ because: 'guarantee' } as const] : []),
+    ...(hasOpenDispute ? [{ because: 'dispute' } as const] : []),
     ...(hasPendingAction ? [{ because: 'pending_action' } as const] : []),
     ...(hasMoneyInSuspense ? [{ because: 'money_in_suspense' } as const] : []),
   ]
@@ -67,6 +70,8 @@ export function obstacleText(obstacle: Obstacle): string {
       return `what is known has to be kept until ${obstacle.until}`
     case 'guarantee':
       return 'the person answers for the open loan of somebody else'
+    case 'dispute':
+      return 'a dispute about a loan is not resolved'
     case 'pending_action':
       return 'an action on a loan waits for a second ADMIN'
     case 'money_in_suspense':

@@ -47,6 +47,19 @@ export function requireConfirmable(request: Undecided, accountId: number | null)
     )
 }
 
+/**
+ * Requires that what is known of the person may be handed out: for a request of access that was neither refused nor withdrawn.
+ * @throws LendingError `failed_precondition`
+ */
+export function requireAnswerable({ kind, state }: Pick<Undecided, 'kind' | 'state'>): void {
+  if (kind !== 'access')
+    throw failedPrecondition(`the data request is of the kind ${kind}: only one of the kind access has a result`)
+  if (state === 'refused' || state === 'withdrawn')
+    throw failedPrecondition(
+      `the data request is ${state}: keep another of the kind access where the person asks again`,
+    )
+}
+
 /** Requires that a request is completed by people: an erasure is done by confirming it. @throws LendingError `failed_precondition` */
 export function requireCompletable(request: Pick<Undecided, 'kind' | 'state'>): void {
   requireUndecided(request)

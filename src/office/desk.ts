@@ -10,6 +10,7 @@ import type { Deps } from '../services/deps.ts'
 import type { PageSession } from '../services/office/pageSessions.ts'
 import { enterOrganization } from '../services/testClock/testClocks.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
+import { dataRequestWords } from '../words/dataRequests.ts'
 import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
 import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
 import { peopleWords } from '../words/people.ts'
@@ -30,6 +31,7 @@ const PAGE_WORDS = {
   ...reconciliationWords,
   ...peopleWords,
   ...recordWords,
+  ...dataRequestWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>

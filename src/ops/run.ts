@@ -9,6 +9,7 @@ import { approvalCommands } from './commands/approvals.ts'
 import { accessCommand, auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
 import { creditDecisionCommands, creditPolicyCommands } from './commands/credit.ts'
+import { dataRequestCommands } from './commands/dataRequests.ts'
 import { delinquencyPolicyCommands } from './commands/delinquencyPolicies.ts'
 import { journalCommands } from './commands/journal.ts'
 import { loanCommands } from './commands/loans.ts'
@@ -78,6 +79,7 @@ function programOf(shell: Shell, json: boolean): Command {
     delinquencyPolicyCommands,
     loanCommands,
     approvalCommands,
+    dataRequestCommands,
     bookCommands,
     auditCommand,
     accessCommand,

@@ -24,6 +24,16 @@ export const REQUEST_STATE_WORDS = {
 
 /** The words of the office pages. */
 export const dataRequestWords = {
+  ask_access: REQUEST_KIND_WORDS.access,
+  ask_rectification: REQUEST_KIND_WORDS.rectification,
+  ask_erasure: REQUEST_KIND_WORDS.erasure,
+  ask_restriction: REQUEST_KIND_WORDS.restriction,
+  ask_objection: REQUEST_KIND_WORDS.objection,
+  request_open: REQUEST_STATE_WORDS.open,
+  request_waiting: REQUEST_STATE_WORDS.waiting,
+  request_done: REQUEST_STATE_WORDS.done,
+  request_refused: REQUEST_STATE_WORDS.refused,
+  request_withdrawn: REQUEST_STATE_WORDS.withdrawn,
   dataRequests: ['Data requests', 'Maombi ya taarifa binafsi'],
   dataRequest: ['Data request', 'Ombi la taarifa binafsi'],
   noDataRequest: ['There is no data request.', 'Hakuna ombi la taarifa binafsi.'],

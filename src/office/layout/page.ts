@@ -5,7 +5,7 @@ import { doneWords } from '../../words/actions.ts'
 import { type Desk, type Fields, type Frame, type PageWord, textOf } from '../desk.ts'
 
 /** The pages of the menu: the address, the word, and who sees the page. */
-const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'readers'])[] = [
+const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'readers' | 'admins'])[] = [
   ['/', 'today', 'all'],
   ['/customers', 'customers', 'all'],
   ['/arrears', 'arrears', 'all'],
@@ -14,6 +14,7 @@ const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'read
   ['/channels', 'channels', 'readers'],
   ['/reconciliations', 'reconciliations', 'readers'],
   ['/pending', 'pending', 'readers'],
+  ['/data-requests', 'dataRequests', 'admins'],
   ['/products', 'products', 'all'],
   ['/documents', 'verify', 'all'],
   ['/journal', 'journal', 'readers'],
@@ -178,9 +179,9 @@ function document(frame: Frame, title: string, { header, body, footer }: Parts):
 const searchForm = ({ say }: Desk, search: string): Html =>
   html`<form class="search" action="/search" role="search"><label><span>${say('search')}</span> <input name="q" type="search" maxlength="100" value="${search}" placeholder="${say('searchHint')}" required></label> <button>${say('search')}</button></form>`
 
-function menu({ say, isReader, here }: Desk): Html {
+function menu({ say, isReader, isAdmin, here }: Desk): Html {
   const [path] = here.split('?')
-  const items = MENU.filter(([, , who]) => who === 'all' || isReader)
+  const items = MENU.filter(([, , who]) => who === 'all' || (who === 'readers' ? isReader : isAdmin))
   const link = (to: string, word: PageWord) =>
     html`<li><a href="${to}"${to === path && html` aria-current="page"`}>${say(word)}</a></li>`
   return html`<nav aria-label="${say('menu')}"><ul>${items.map(([to, word]) => link(to, word))}</ul></nav>`

@@ -160,6 +160,7 @@ export type FaultRole =
   | 'maxRatePerMonth'
   // Approvals.
   | 'reason'
+  | 'note'
   // Lists.
   | 'page'
   | 'after'

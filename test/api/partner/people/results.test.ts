@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { z } from 'zod'
 import { dataResultSchema } from '../../../../src/api/partner/people/results.wire.ts'
 import { createAccount } from '../../../../src/services/access/accounts.ts'
 import { operator } from '../../../../src/services/access/caller.ts'
@@ -82,7 +83,8 @@ async function aKnownPerson(externalId: string): Promise<{ id: string; loanId: s
 
 const ask = async (customerId: string, kind = 'access'): Promise<string> =>
   (await sent(`/v1/customers/${customerId}/data-requests`, { kind, reason: WORDS.note })).id
-const resultOf = (id: string, call: object = maker) => service.get(`/v1/data-requests/${id}/result`, call)
+type Result = z.output<typeof dataResultSchema> & Pick<Wire, 'message' | 'code'>
+const resultOf = (id: string, call: object = maker) => service.get<Result>(`/v1/data-requests/${id}/result`, call)
 const pdfOf = (id: string, query = '', token = maker.token) =>
   fileOf(service, `/v1/data-requests/${id}/result.pdf${query}`, { accept: '*/*', token })
 const textOf = async (pdf: Buffer) =>
@@ -112,11 +114,11 @@ describe('the result of a data request', () => {
     })
     const { repaymentHistory: _, delinquency: __, ...summary } = (await service.get(`/v1/loans/${loanId}`)).body
     expect(body.loans).toEqual([summary])
-    expect(body.transactions.map(({ type, note }: Wire) => [type, note])).toEqual([
+    expect(body.transactions.map(({ type, note }) => [type, note])).toEqual([
       ['Waive Interest', WORDS.note],
       ['Repayment', undefined],
     ])
-    expect(body.payments[0].allocations.map(({ loanId: of }: Wire) => of)).toEqual([loanId])
+    expect(body.payments[0]!.allocations.map(({ loanId: of }) => of)).toEqual([loanId])
     expect(body.creditDecisions).toMatchObject([{ kind: 'score', reasons: expect.any(Array), creditLimit: 0 }])
     for (const word of ['Secretxa', 'other-of-known']) expect(text).not.toContain(word)
   })
@@ -240,7 +242,7 @@ describe('of a customer with hundreds of loans', () => {
     const { body: result } = await resultOf(request)
     clearInterval(timer)
     expect(result.loans).toHaveLength(300)
-    expect(new Set(result.loans.map((loan: Wire) => loan.id)).size).toBe(300)
+    expect(new Set(result.loans.map((loan) => loan.id)).size).toBe(300)
     expect(turns).toBeGreaterThan(3)
     expect(longest).toBeLessThan(2_000)
     const answers = await Promise.all(Array.from({ length: 10 }, () => resultOf(request)))

@@ -1,5 +1,4 @@
-import { consent, customer, identity, loanSummary, newLoan, repayment, scorecard } from '../openapi/examples.ts'
-import { guarantor } from '../security/examples.ts'
+import { consent, customer, identity, newLoan, scorecard } from '../openapi/examples.ts'
 
 export const newDataRequest = { kind: 'access' as const, reason: 'Asked at the counter in Mwanza' }
 
@@ -77,13 +76,13 @@ export const result = {
   customer: knownCustomer,
   identity,
   consents: [consent],
-  loans: [loanSummary],
-  transactions: [repayment],
-  guarantors: [guarantor],
+  loans: [],
+  transactions: [],
+  guarantors: [],
   guarantees: [],
   collateral: [],
   payments: [],
   creditDecisions: [decision],
-  documents: [issued],
+  documents: [],
   dataRequests: [dataRequest],
 }

@@ -63,7 +63,10 @@ const decisionSchema = named(
     currencyCode: z.string(),
     outcome: word('Of a boost, what became of it', ['raised', 'unchanged', 'cooldown']).optional(),
     reasons: z.array(z.string()).describe('As they were given then; of a boost none.'),
-    facts: z.looseObject({}).describe('The facts by which it was decided, as they are kept.'),
+    facts: z
+      .unknown()
+      .meta({ type: 'object', additionalProperties: true })
+      .describe('The facts by which it was decided, as they are kept.'),
   }),
   { example: examples.decision },
 )
@@ -214,7 +217,7 @@ function toDecision(decision: KnownDecision, zone: string): ResultView['creditDe
     currencyCode: currency.code,
     ...(outcome !== null && { outcome }),
     reasons: [...reasons],
-    facts: facts as Record<string, unknown>,
+    facts,
   }
 }
 

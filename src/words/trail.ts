@@ -139,6 +139,7 @@ export const TRAIL_FIELDS = {
   fees: ['fees', 'ada'],
   figures: ['lines', 'mistari'],
   firstDueAfter: ['first due after', 'la kwanza baada ya'],
+  format: ['format', 'muundo wa faili'],
   from: ['from', 'kuanzia'],
   fromDays: ['from day', 'kuanzia siku'],
   graceDays: ['days of grace', 'siku za msamaha'],

@@ -42,8 +42,9 @@ export interface Listing {
   readonly language: DocumentLanguage
   readonly lender: DocumentLender
   readonly title: string
-  /** What it is about, at the top of every page. */
+  /** What it is about: what its number is called, and the number. They stand at the top of every page. */
   readonly subject: string
+  readonly number: string
   readonly foot: string
   readonly day: string
   readonly parts: readonly ListingPart[]
@@ -65,20 +66,23 @@ export async function toPdf(request: PdfRequest): Promise<Uint8Array> {
 }
 
 /** The head of a document, and what stands on its pages. */
-interface Head extends Pick<Listing, 'title' | 'subject' | 'foot' | 'day'> {
+interface Head extends Pick<Listing, 'title' | 'subject' | 'number' | 'foot' | 'day'> {
   readonly size: 'A4' | 'A5'
   readonly logo: Logo | null
 }
 
 /** Begins a document: its file, its feet, and the lender. */
-function begin(document: Pick<Listing, 'language' | 'lender'>, { title, subject, foot, day, size, logo }: Head): Sheet {
+function begin(
+  document: Pick<Listing, 'language' | 'lender'>,
+  { title, subject, number, foot, day, size, logo }: Head,
+): Sheet {
   const say = wordsOf(document)
   const { lender, language } = document
   const at = new Date(`${day}T00:00:00Z`)
   const sheet = new Sheet(
-    { title: `${title} ${subject}`, author: lender.name, language, at, size },
+    { title: `${title} ${number}`, author: lender.name, language, at, size },
     {
-      head: `${lender.name} · ${title} · ${subject}`,
+      head: `${lender.name} · ${title} · ${subject} ${number}`,
       foot,
       pageOf: (page, pages) => `${say('page')} ${page} ${say('of')} ${pages}`,
     },
@@ -102,15 +106,15 @@ function beginOfLoan(
   { title, day }: { title: string; day: string },
 ): Sheet {
   const say = wordsOf(document)
-  const subject = `${say('loanNumber')} ${document.loan.id}`
+  const named = { subject: say('loanNumber'), number: String(document.loan.id) }
   const foot = `${say('code')} ${codeText(code)} · ${say('check')}`
-  return begin(document, { title, subject, foot, day, logo, size: document.kind === 'statement' ? 'A4' : 'A5' })
+  return begin(document, { ...named, title, foot, day, logo, size: document.kind === 'statement' ? 'A4' : 'A5' })
 }
 
 /** Writes a listing: one part below the other. */
 function listingPdf(listing: Listing, logo: Logo | null): Promise<Uint8Array> {
-  const { title, subject, foot, day } = listing
-  const sheet = begin(listing, { title, subject, foot, day, logo, size: 'A4' })
+  const { title, subject, number, foot, day } = listing
+  const sheet = begin(listing, { title, subject, number, foot, day, logo, size: 'A4' })
   for (const { heading, pairs = [], tables = [] } of listing.parts) {
     sheet.heading(heading, 60)
     sheet.pairs(pairs, sheet.left, sheet.width)

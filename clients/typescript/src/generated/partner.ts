@@ -1037,7 +1037,7 @@ export interface DataRequestResult {
   madeAt: string
   lenderName: string
   licenceNumber?: string
-  request: DataRequest
+  request: DataRequestRecord
   customer: KnownCustomer
   identity: Identity
   consents: Consent[]
@@ -1049,7 +1049,7 @@ export interface DataRequestResult {
   payments: Payment[]
   creditDecisions: CreditDecision[]
   documents: IssuedDocument[]
-  dataRequests: DataRequest[]
+  dataRequests: DataRequestRecord[]
 }
 
 export interface DelinquencyBucket {

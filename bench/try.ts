@@ -78,6 +78,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     command: tests('test/sequencer.test.ts'),
     settings: { MKOPO_CHANGES: 100_000, MKOPO_KILLS: 100 },
   },
+  exports: {
+    tries: 'a file for a bureau by processes that are killed: each loan once, what is missing, corrections, totals',
+    command: tests('test/api/partner/exports/manyExports.test.ts'),
+    settings: { MKOPO_LOANS: 100_000, MKOPO_MISSING: 200, MKOPO_KILLS: 20, MKOPO_SEED: 1 },
+  },
   fuzz: {
     tries: 'mutated requests to both ports',
     command: tests('test/fuzz.test.ts'),

@@ -70,6 +70,14 @@ export type FaultRole =
   | 'knownAt'
   | 'from'
   | 'to'
+  // Files for bureaux, and what borrowers are told and say.
+  | 'format'
+  | 'mode'
+  | `settings${string}`
+  | `document${string}`
+  | 'sentOn'
+  | 'openedOn'
+  | 'resolvedOn'
   // A delinquency policy, and a part of it by its path (`buckets[1].toDays`).
   | 'preset'
   | 'version'

@@ -11,6 +11,7 @@ import type { PageSession } from '../services/office/pageSessions.ts'
 import { enterOrganization } from '../services/testClock/testClocks.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
 import { dataRequestWords } from '../words/dataRequests.ts'
+import { exportWords } from '../words/exports.ts'
 import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
 import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
 import { peopleWords } from '../words/people.ts'
@@ -30,6 +31,7 @@ const PAGE_WORDS = {
   ...paymentWords,
   ...reconciliationWords,
   ...peopleWords,
+  ...exportWords,
   ...recordWords,
   ...dataRequestWords,
 } as const

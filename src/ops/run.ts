@@ -11,6 +11,7 @@ import { bookCommands } from './commands/book/index.ts'
 import { creditDecisionCommands, creditPolicyCommands } from './commands/credit.ts'
 import { dataRequestCommands } from './commands/dataRequests.ts'
 import { delinquencyPolicyCommands } from './commands/delinquencyPolicies.ts'
+import { exportCommands, exportFormatCommands } from './commands/exports.ts'
 import { journalCommands } from './commands/journal.ts'
 import { loanCommands } from './commands/loans.ts'
 import { organizationCommands } from './commands/organizations.ts'
@@ -85,6 +86,8 @@ function programOf(shell: Shell, json: boolean): Command {
     accessCommand,
     webhookCommands,
     paymentCommands,
+    exportCommands,
+    exportFormatCommands,
     journalCommands,
     portfolioCommands,
     migrateCommand,
@@ -97,6 +100,7 @@ function programOf(shell: Shell, json: boolean): Command {
 export const OPTION_NAMES: FaultNames = {
   valueDate: '--date',
   asOf: '--as-of',
+  mode: '--corrections',
   knownAt: '--known-at',
   from: '--from',
   to: '--to',

@@ -135,6 +135,8 @@ export const actionWords = {
 
 /** What the page says after an action, by the name in its address. */
 export const doneWords = {
+  doneAskForFile: ['The file is being made.', 'Faili inaandaliwa.'],
+  doneAcceptFile: ['The file is marked as accepted.', 'Faili imewekwa kuwa imekubaliwa.'],
   doneReverse: ['The transaction is reversed.', 'Muamala umebatilishwa.'],
   doneAdjust: ['The transaction is adjusted.', 'Muamala umerekebishwa.'],
   doneWriteOff: ['The loan is written off.', 'Deni la mkopo limefutwa.'],

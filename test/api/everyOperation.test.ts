@@ -65,6 +65,7 @@ beforeAll(async () => {
   ids = {
     ...{ transactionId: paid.id, customer: 'asha', version: '1', messageId: '1', consentId: consented.id },
     ...{ guarantorId: guaranteed.id, collateralId: secured.id, recordConsentId: String(agreed.item.id) },
+    ...{ name: 'portfolio_return', disputeId: '1' },
   }
   const documents = await Promise.all(
     Object.entries(HOSTS).map(async ([style, host]) => {

@@ -212,6 +212,53 @@ describe('book export', () => {
   })
 })
 
+describe('who customers are', () => {
+  it('is exported only where it is asked for, and imported: encrypted, found, the same again', async () => {
+    const identity = {
+      firstName: 'Asha',
+      lastName: 'Mushi',
+      dateOfBirth: '1990-05-17',
+      gender: 'female',
+      nationality: 'TZ',
+      idType: 'national_id',
+      idNumber: '19900517-1',
+      phone: '0700123456',
+      address: 'Plot 12\nKariakoo',
+      verification: { by: 'NIDA', on: '2026-01-30', result: 'verified', reference: 'N-1' },
+    }
+    const from = await startService()
+    await from.post('/v1/customers', { body: { externalId: 'asha', identity } })
+    await from.post('/v1/customers', { body: { externalId: 'juma' } })
+    const run = opsOn(from)
+    const [plain, whole] = [join(folder, 'plain'), join(folder, 'whole')]
+    expect((await run(['book', 'export', plain, '-o', '1'])).code).toBe(0)
+    expect(await readFile(join(plain, 'customers.ndjson'), 'utf8')).not.toMatch(/Mushi|person/i)
+    expect((await run(['book', 'export', whole, '-o', '1', '--format', 'csv', '--identities'])).code).toBe(0)
+    const to = await startService()
+    const file = join(whole, 'customers.csv')
+    const imported = await opsOn(to)(['book', 'import', '-o', '1', '--customers', file, '--yes', '--json'])
+    expect(imported.json).toMatchObject([{ imported: 2, refused: 0 }])
+    const operator = { token: to.tokens.operator }
+    const { body: found } = await to.get('/v1/customers?person=mushi', operator)
+    expect(found.items.map(({ externalId }) => externalId)).toEqual(['asha'])
+    expect((await to.get('/v1/customers/external/asha/identity', operator)).body).toEqual(identity)
+    const { rows } = await to.owner.pool.query("SELECT after::text FROM audit_entry WHERE entity = 'customer'")
+    expect(JSON.stringify(rows)).not.toContain('Mushi')
+    const others = join(folder, 'others.ndjson')
+    const lines = [
+      { externalId: 'asha', personFirstName: 'Asha', personLastName: 'Juma' },
+      { externalId: 'neema', personVerifiedBy: 'NIDA' },
+      { externalId: 'neema', personDateOfBirth: '2999-01-01' },
+      { externalId: 'juma' },
+    ]
+    await writeFile(others, lines.map((line) => JSON.stringify(line)).join('\n'))
+    const refused = await opsOn(to)(['book', 'import', '-o', '1', '--customers', others, '--yes', '--json'])
+    expect(refused.json).toMatchObject([{ imported: 0, present: 1, refused: 3 }])
+    expect(await readFile(`${others}.refused.ndjson`, 'utf8')).toContain('personVerifiedOn: is required')
+    await Promise.all([from.close(), to.close()])
+  })
+})
+
 /** A book without what depends on when and under which numbers it was made. */
 async function bookOf({ deps }: Pick<TestService, 'deps'>) {
   const { rows } = await deps.db.pool.query<{ external_id: string }>(`

@@ -51,13 +51,15 @@ describe('help', () => {
         'access',
         'webhooks',
         'payments',
+        'exports',
+        'export-format',
         'journal',
         'portfolio',
         'migrate',
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(69)
+    expect(commands).toHaveLength(79)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

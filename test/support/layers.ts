@@ -112,6 +112,7 @@ export const layers: readonly Layer[] = [
     also: [
       [/\/(open|files\/writeRecords)\.ts$/, /^src\/db\/embedded\//],
       [/\/run\.ts$/, /^src\/db\/postgres\/errors\.ts$/],
+      [/\/files\/lines\.ts$/, /^src\/api\/lists\/identity\.ts$/],
     ],
     instead: 'a command calls services: put a query into src/db and an operation into src/services',
   },

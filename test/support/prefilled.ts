@@ -23,6 +23,8 @@ export const REFUSED: Readonly<Record<string, string>> = {
   advanceTestClock: OF_LIVE,
   resetTestOrganization: OF_LIVE,
   testPayments: OF_LIVE,
+  acceptExport: 'a file is made in the background, which does not run here',
+  getExportFile: 'a file is made in the background, which does not run here',
   closePeriod: 'what was lent a moment ago is booked in a month that is not over',
 }
 

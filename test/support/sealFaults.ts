@@ -90,6 +90,7 @@ const UNIQUE = [
   'secret_hash',
   'receipt',
   'digest',
+  'name',
 ]
 
 const MADE = /is not in the trail: nothing says that it was/
@@ -109,6 +110,10 @@ const ADDED: Readonly<Record<SealedName, RegExp>> = {
   data_request: /^data request \d+: is not in the trail/m,
   payment_channel: /^payment_channel 1001: is not in the trail/m,
   payment: /^payment \d+: is not in the trail/m,
+  listing_notice: /^listing_notice \d+: is not in the trail/m,
+  dispute: /^dispute \d+: is not in the trail/m,
+  export_format: /^export_format \d+: is not in the trail/m,
+  export_file: /^export_file \d+: is not in the trail/m,
   consent: /^consent \d+: is not in the trail/m,
   guarantor: /^guarantor \d+: is not in the trail/m,
   collateral: /^collateral \d+: is not in the trail/m,

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { service as serviceAuthor } from '../../src/db/audit/trail.ts'
 import { insertReversals } from '../../src/db/payments/reversals.ts'
+import { PORTFOLIO } from '../../src/domain/exports/formats/flat.ts'
+import { exportsJob } from '../../src/services/exports/exportsJob.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { paymentsJob } from '../../src/services/payments/paymentsJob.ts'
 import { opsOn } from './ops.ts'
@@ -54,6 +56,7 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   await makePayments(service, post)
   await makeDataRequests(service, post)
   await makeSecurity(post, plain)
+  await makeExports(service, plain, post)
   return { plain, entry, reversed, chargedOff }
 }
 
@@ -125,6 +128,24 @@ async function makePayments(
   const told = { ...reversal, amount: 90_000n, reversedAt: at, receivedAt: at }
   await insertReversals(service.deps.db, [{ author: serviceAuthor(1), reversal: told }])
   await drain(paymentsJob(service.deps))
+}
+
+/** Makes a notice, a dispute, a format and a file. */
+async function makeExports(
+  service: TestService,
+  loan: string,
+  post: (path: string, body: object, call?: object) => Promise<{ readonly id: string }>,
+): Promise<void> {
+  const operator = { token: service.tokens.operator }
+  await post(`/v1/loans/${loan}/listing-notices`, { sentOn: '2026-07-01', channel: 'sms', reference: '7' }, operator)
+  const { id } = await post(`/v1/loans/${loan}/disputes`, { openedOn: '2026-07-01', reason: 'Paid' }, operator)
+  const end = { resolvedOn: '2026-07-02', outcome: 'upheld', note: 'So it is' }
+  await post(`/v1/loans/${loan}/disputes/${id}/resolve`, end, operator)
+  const document = { ...PORTFOLIO, name: 'own_return' }
+  await post('/v1/export-formats', { document }, operator)
+  const file = await post('/v1/exports', { format: 'own_return', asOf: '2026-06-30' }, operator)
+  await drain(exportsJob(service.deps))
+  await post(`/v1/exports/${file.id}/accept`, {}, operator)
 }
 
 /** Makes consents, one of which is withdrawn, guarantors, one of whom is a customer, and collateral that is released. */

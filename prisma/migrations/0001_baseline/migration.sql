@@ -1154,6 +1154,110 @@ CREATE TABLE collateral (
 );
 CREATE INDEX collateral_loan ON collateral (organization_id, loan_id, id);
 
+-- Notices to borrowers that a loan will be listed at a credit bureau.
+CREATE TABLE listing_notice (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('payment_id_seq'),
+  loan_id bigint NOT NULL,
+  sent_on date NOT NULL,
+  channel text NOT NULL CHECK (channel IN ('sms', 'email', 'letter', 'call', 'in_person')),
+  reference text,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id)
+);
+CREATE INDEX listing_notice_loan ON listing_notice (organization_id, loan_id, id);
+
+-- What borrowers say against what is told of a loan.
+CREATE TABLE dispute (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('payment_id_seq'),
+  loan_id bigint NOT NULL,
+  -- The customer under whose key the texts are encrypted.
+  customer_id bigint NOT NULL,
+  opened_on date NOT NULL,
+  -- Encrypted, as the resolution.
+  reason text NOT NULL,
+  outcome text CHECK (outcome IN ('upheld', 'rejected', 'withdrawn')),
+  resolution text,
+  resolved_on date CHECK (resolved_on >= opened_on),
+  created_at timestamptz NOT NULL,
+  resolved_at timestamptz,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id),
+  CHECK ((outcome IS NULL) = (resolved_on IS NULL) AND (outcome IS NULL) = (resolved_at IS NULL))
+);
+CREATE INDEX dispute_loan ON dispute (organization_id, loan_id, id);
+
+-- A lender's own layouts of files, by name and version: a version never changes.
+CREATE TABLE export_format (
+  organization_id integer NOT NULL REFERENCES organization (id),
+  id bigint NOT NULL DEFAULT nextval('payment_id_seq'),
+  name text NOT NULL,
+  version text NOT NULL,
+  document jsonb NOT NULL CHECK (jsonb_typeof(document) = 'object'),
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id)
+);
+CREATE UNIQUE INDEX export_format_version ON export_format (organization_id, name, version);
+
+-- Files for credit bureaux and supervisors. The lines of one are in export_line.
+CREATE TABLE export_file (
+  organization_id integer NOT NULL REFERENCES organization (id),
+  id bigint NOT NULL DEFAULT nextval('payment_id_seq'),
+  format text NOT NULL,
+  format_version text NOT NULL,
+  -- The layout as it was then.
+  document jsonb NOT NULL CHECK (jsonb_typeof(document) = 'object'),
+  -- The constants of the lender that the layout takes.
+  settings jsonb NOT NULL CHECK (jsonb_typeof(settings) = 'object'),
+  as_of date NOT NULL,
+  mode text NOT NULL CHECK (mode IN ('full', 'corrections')),
+  -- Of corrections: the accepted file with which the lines are compared.
+  corrects bigint,
+  -- What was told up to this instant counts.
+  known_at timestamptz NOT NULL,
+  state text NOT NULL CHECK (state IN ('running', 'ready', 'accepted')),
+  -- Sums by currency of the lines that are accepted, left out and wrong; null while it is made.
+  figures jsonb CHECK (jsonb_typeof(figures) = 'object'),
+  sha256 bytea CHECK (length(sha256) = 32),
+  bytes bigint,
+  created_at timestamptz NOT NULL,
+  finished_at timestamptz,
+  accepted_at timestamptz,
+  -- How far the job has come: the last loan that it has looked at, how many of how many, and the sums so far.
+  position bigint NOT NULL DEFAULT 0,
+  done integer NOT NULL DEFAULT 0,
+  total integer NOT NULL DEFAULT 0,
+  sums jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(sums) = 'object'),
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, corrects) REFERENCES export_file (organization_id, id),
+  CHECK ((mode = 'corrections') = (corrects IS NOT NULL)),
+  CHECK ((state = 'running') = (sha256 IS NULL) AND (state = 'running') = (figures IS NULL))
+);
+CREATE INDEX export_file_running ON export_file (organization_id, id) WHERE state = 'running';
+CREATE INDEX export_file_accepted ON export_file (organization_id, format, accepted_at) WHERE state = 'accepted';
+
+-- Each loan of the day of a file, once: its line, why it is left out, or what is wrong with it.
+CREATE TABLE export_line (
+  organization_id integer NOT NULL,
+  export_id bigint NOT NULL,
+  loan_id bigint NOT NULL,
+  customer_id bigint NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('accepted', 'excluded', 'exception')),
+  -- Why it is left out.
+  reason text,
+  -- The line, or the faults as JSON: encrypted by the key of the customer, unless the customer was erased before.
+  content text,
+  is_sealed boolean NOT NULL,
+  -- A keyed hash of the line that the receiver has of the loan once the file is accepted; null: it has none.
+  hash bytea,
+  PRIMARY KEY (organization_id, export_id, loan_id),
+  FOREIGN KEY (organization_id, export_id) REFERENCES export_file (organization_id, id)
+);
+CREATE INDEX export_line_kind ON export_line (organization_id, export_id, kind, loan_id);
+
 -- Sign-ins at the office pages. A session is known by the hash of its cookie, and ends with its account.
 CREATE TABLE page_session (
   organization_id integer NOT NULL,
@@ -1215,6 +1319,11 @@ BEGIN
   DELETE FROM idempotency_key WHERE organization_id = emptied;
   DELETE FROM pending_action WHERE organization_id = emptied;
   DELETE FROM document WHERE organization_id = emptied;
+  DELETE FROM export_line WHERE organization_id = emptied;
+  DELETE FROM export_file WHERE organization_id = emptied;
+  DELETE FROM export_format WHERE organization_id = emptied;
+  DELETE FROM listing_notice WHERE organization_id = emptied;
+  DELETE FROM dispute WHERE organization_id = emptied;
   DELETE FROM reconciliation_line WHERE organization_id = emptied;
   DELETE FROM reconciliation WHERE organization_id = emptied;
   DELETE FROM payment_inbox WHERE organization_id = emptied;

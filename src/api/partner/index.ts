@@ -6,6 +6,7 @@ import { getConsent } from '../../services/customers/consents.ts'
 import { getCustomer } from '../../services/customers/customers.ts'
 import { DATA_REQUEST, findKept } from '../../services/customers/dataRequests.ts'
 import type { Deps } from '../../services/deps.ts'
+import { getExport } from '../../services/exports/exports.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getSchedules } from '../../services/loans/restructures.ts'
 import { getCollateral } from '../../services/loans/security/collateral.ts'
@@ -33,6 +34,8 @@ import { toCustomer } from './customers.wire.ts'
 import { policyRoutes } from './delinquency/policies.ts'
 import { documentRoutes } from './documents/documents.ts'
 import { eventRoutes } from './events/events.ts'
+import { exportRoutes } from './exports/exports.ts'
+import { toExport } from './exports/exports.wire.ts'
 import { loanRoutes } from './loans.ts'
 import { toLoanSummary } from './loans.wire.ts'
 import { CHAPTERS, TAGS, VARIABLES } from './openapi/introduction.ts'
@@ -98,6 +101,7 @@ const replayResponse =
     if (entity === 'webhook endpoint' && transactionId === null)
       return toShownEndpoint(await getShownEndpoint(deps, caller, entityId), deps.config.zone)
     if (entity === 'payment') return toPayment(await getPayment(deps, caller, entityId), deps.config.zone)
+    if (entity === 'export file') return toExport(await getExport(deps, caller, entityId), deps.config.zone)
     // The address is known to nobody any more: a new secret makes another.
     if (entity === 'payment channel')
       return toShownChannel({ channel: await getChannel(deps, caller, entityId), secret: null }, deps.config)
@@ -144,6 +148,7 @@ export const partnerStyle: Style = {
     paymentRoutes(app, deps)
     channelRoutes(app, deps)
     reconciliationRoutes(app, deps)
+    exportRoutes(app, deps)
     messageRoutes(app, deps)
     policyRoutes(app, deps)
     creditRoutes(app, deps)

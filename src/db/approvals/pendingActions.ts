@@ -1,6 +1,7 @@
 import type { ActionKind, ActionState, StoredRequest } from '../../domain/approvals/pendingAction.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
-import { openTexts, sealFor, type Whose } from '../customers/words.ts'
+import type { Whose } from '../customers/personBox.ts'
+import { openTexts, sealFor } from '../customers/words.ts'
 import type { PendingAction as Row } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'

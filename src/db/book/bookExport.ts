@@ -24,7 +24,7 @@ export type ExportRow = Readonly<Record<string, unknown>>
 const ROWS: Readonly<Record<ExportKind, string>> = {
   customers: `
     SELECT id, account_no AS "accountNo", external_id AS "externalId", status, activation_date AS "activationDate", closed_on AS "closedOn",
-      close_reason AS "closeReason", ${READ_DETAILS}, created_at AS "createdAt"
+      close_reason AS "closeReason", ${READ_DETAILS}, created_at AS "createdAt", person_key AS "personKey", identity
     FROM customer a WHERE organization_id = $1 ORDER BY id`,
   consents: `
     SELECT n.id, c.external_id AS "customerId", n.customer_id AS "customerNumber", n.purpose, n.channel, n.given_at AS "givenAt",

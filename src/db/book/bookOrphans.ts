@@ -65,6 +65,10 @@ const RAISES = `(SELECT count(*) FROM audit_entry a WHERE a.organization_id = e.
  * of their own. Each finds `organization_id`, `of_row` and `message`.
  */
 const UNTOLD: readonly string[] = [
+  ...(['listing_notice', 'dispute', 'export_format', 'export_file'] as const).map(
+    (table) => `SELECT e.organization_id, '${table} ' || e.id, 'is not in the trail: nothing says that it was made'
+   FROM ${table} e WHERE NOT ${told(table.replace('_', ' '), 'e.id::text', table === 'export_file' ? 'request' : 'create')}`,
+  ),
   `SELECT e.id, 'organization ' || e.id, 'is not in the trail: nothing says that it was made'
    FROM (SELECT id, id AS organization_id FROM organization) e WHERE NOT ${told('organization', 'e.id::text', 'create')}`,
   ...(['account', 'api_key', 'loan_product', 'consent', 'guarantor', 'collateral'] as const).map(

@@ -40,6 +40,9 @@ const MESSAGES = notFound(
 const STATEMENT_LINES = notFound(
   'lines of a statement that was compared: the same statement, compared again, makes them again',
 )
+const FILE_LINES = notFound(
+  'lines of a file for a bureau: the SHA-256 of the file is sealed, and says that another line is in it',
+)
 const ROOT_SECRET = notFound('the secret of the service, encrypted: where it is another one, no instance starts')
 const CLOCK = notFound('the time of a test organization, in which no money is')
 
@@ -184,6 +187,13 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
       STATEMENT_LINES,
     ),
   },
+  export_line: {
+    rows: FILE_LINES,
+    columns: each(
+      ['organization_id', 'export_id', 'loan_id', 'customer_id', 'kind', 'reason', 'content', 'is_sealed', 'hash'],
+      FILE_LINES,
+    ),
+  },
   root_secret: { rows: ROOT_SECRET, columns: each(['id', 'encrypted', 'rotated_at'], ROOT_SECRET) },
   payment_inbox: {
     rows: MESSAGES,
@@ -299,6 +309,7 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
 const LEFT_OUT: Readonly<Record<string, Coverage>> = {
   'loan.carried_version': notFound('only says whether a stored computation may be used again'),
   'loan.next_change_at': AGAIN,
+  ...Object.fromEntries(['position', 'done', 'total', 'sums'].map((column) => [`export_file.${column}`, JOB])),
   'loan.carried_forward': partly('a text that is used is compared; without one, the loan is replayed'),
   'credit_standing.score_digest': notFound('only says whether the next score is a new decision'),
 }

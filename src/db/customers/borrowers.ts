@@ -1,4 +1,4 @@
-import { BORROWER_DETAILS, type BorrowerDetails, detailsOf } from '../../domain/customer/customer.ts'
+import { BORROWER_DETAILS, type BorrowerDetails, detailsOf, requireKey } from '../../domain/customer/customer.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import { reserveAccountNumbers, returnAccountNumber } from '../organizations/accountNumbers.ts'
@@ -17,7 +17,7 @@ import {
   type SealedPerson,
   tracedPerson,
 } from './identities.ts'
-import { type CustomerWords, type Keyed, keyOf, NO_WORDS, READ_WORDS, sealedWords } from './words.ts'
+import { type CustomerWords, type Keyed, NO_WORDS, READ_WORDS, sealedWords } from './words.ts'
 
 /** A customer as a record system knows it, whichever style made it. */
 export interface Borrower extends BorrowerDetails {
@@ -152,7 +152,7 @@ export async function changeBorrower(
     const { personKey: _, sealed, closeReason: __, ...borrower } = row
     const details = decide(borrower)
     if (!details) return borrower
-    const words = sealedWords(transaction, { organizationId, id }, { ...row, ...details }, keyOf(row))
+    const words = sealedWords(transaction, { organizationId, id }, { ...row, ...details }, requireKey(row))
     const trace = { action: 'update', before: { words: sealed }, after: { words } }
     const trail = trailValues(transaction, author, now, { entity: 'customer', id }, trace)
     await transaction.query(update({ ...details, words, id, ...trail }))

@@ -3,6 +3,7 @@ import {
   type CustomerLifecycle,
   type CustomerStatus,
   detailsOf,
+  requireKey,
 } from '../../domain/customer/customer.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { changesOf, readChanges } from '../audit/changes.ts'
@@ -25,7 +26,7 @@ import {
   type SealedPerson,
   tracedPerson,
 } from './identities.ts'
-import { type CustomerWords, type Keyed, keyOf, NO_WORDS, READ_WORDS, sealedWords } from './words.ts'
+import { type CustomerWords, type Keyed, NO_WORDS, READ_WORDS, sealedWords } from './words.ts'
 
 export type { CustomerRef } from './identities.ts'
 
@@ -278,7 +279,7 @@ export async function changeCustomer(
     const { status, activationDate, closedOn, closeReason } = change
     const { id, externalId, account_no: accountNo, businessName, created_at, sealed } = row
     const whose = { organizationId, id }
-    const words = sealedWords(transaction, whose, { ...row, closeReason }, keyOf(row))
+    const words = sealedWords(transaction, whose, { ...row, closeReason }, requireKey(row))
     const trace = { action, before: { ...state, words: sealed }, after: { status, activationDate, closedOn, words } }
     await transaction.query(update({ ...change, words, id, ...trailOf(transaction, id, trace) }))
     const times = { createdAt: created_at, updatedAt: now }
@@ -340,7 +341,7 @@ export async function setExternalId(
       const { rows } = await transaction.query<LockedRow>(lock({ organizationId, id, externalId: null }))
       const row = rows[0]
       if (!row || row.externalId !== null) return row && { externalId: row.externalId }
-      const words = sealedWords(transaction, { organizationId, id }, { ...row, externalId }, keyOf(row))
+      const words = sealedWords(transaction, { organizationId, id }, { ...row, externalId }, requireKey(row))
       const trace: Trace = { action: 'update', before: { words: row.sealed }, after: { words } }
       const trail = trailValues(transaction, author, now, { entity: 'customer', id }, trace)
       await transaction.query(setOnce({ id, externalId, words, ...trail }))

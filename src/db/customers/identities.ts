@@ -1,9 +1,9 @@
+import { requireKey } from '../../domain/customer/customer.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { arrayOf } from '../queries/rows.ts'
 import { type Parameter, statement } from '../queries/statement.ts'
-import { keyOf } from './words.ts'
 
 /** A reference to a customer: the service's number or the partner's own id. */
 export type CustomerRef = { readonly id: bigint } | { readonly externalId: string }
@@ -118,7 +118,7 @@ export const changePerson = (
     const { organizationId } = author
     const before = await lockPerson(transaction, organizationId, ref)
     if (!before) return undefined
-    keyOf(before)
+    requireKey(before)
     const after = decide(before)
     if (!after) return before.id
     const { id } = before

@@ -1,36 +1,12 @@
-import { BORROWER_DETAILS, type BorrowerDetails } from '../../domain/customer/customer.ts'
-import { failedPrecondition, invariant } from '../../domain/errors.ts'
+import { BORROWER_DETAILS, type BorrowerDetails, requireKey } from '../../domain/customer/customer.ts'
+import { invariant } from '../../domain/errors.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { statementOver } from '../queries/rows.ts'
 import { type Prepared, type Queries, statement } from '../queries/statement.ts'
-
-/** The kinds of rows that have a key of their own. */
-type KeyedEntity = 'customer' | 'payment' | 'guarantor'
-
-/** The owner of a key: a customer, by its lender and its number, unless another entity is named. */
-export interface Whose {
-  readonly entity?: KeyedEntity
-  readonly organizationId: number
-  readonly id: bigint
-}
-
-/** Encrypts and decrypts a person's words under the key of the person. */
-export interface PersonBox {
-  /** Makes a key, encrypted. */
-  newKey(): string
-  /** Encrypts a text; the same text of the same person gives the same. */
-  sealText(whose: Whose, text: string, personKey: string): string
-  /** Decrypts a text. @throws WrongSecretError */
-  openText(whose: Whose, text: string, personKey: string): string
-}
-
-/** A pool or a connection, with the box of people; undefined: what writes and reads no person's words needs none. */
-export interface Sealing {
-  readonly people: PersonBox | undefined
-}
+import type { KeyedEntity, PersonBox, Sealing, Whose } from './personBox.ts'
 
 /** Returns the box of people of a connection that writes a person's words. */
-export function boxOf({ people }: Sealing): PersonBox {
+function boxOf({ people }: Sealing): PersonBox {
   invariant(people, 'a connection that encrypts the words of people')
   return people
 }
@@ -55,12 +31,6 @@ export const NO_WORDS = Object.fromEntries(WORD_MEMBERS.map((member) => [member,
 export interface Keyed {
   readonly personKey: string | null
   readonly sealed: string | null
-}
-
-/** Returns the key of a customer. @throws LendingError `failed_precondition` for one who was erased */
-export function keyOf({ personKey }: Pick<Keyed, 'personKey'>): string {
-  if (personKey === null) throw failedPrecondition('the customer was erased, and nothing of it can be changed')
-  return personKey
 }
 
 /** Returns the members in which words differ. */
@@ -155,7 +125,7 @@ export async function sealFor(db: Queries, owners: readonly Whose[]): Promise<Se
   const { pool } = db
   const make = (rows: unknown[][]) => keysOfPayments(rows.map((row) => [...row, boxOf(pool).newKey()]))
   const keys = owners.length === 0 ? new Map() : await readKeys(db, owners, { ...READ_KEYS, payment: make })
-  return (whose, text) => sealedText(pool, whose, text, keyOf({ personKey: keys.get(nameOf(whose)) ?? null }))
+  return (whose, text) => sealedText(pool, whose, text, requireKey({ personKey: keys.get(nameOf(whose)) ?? null }))
 }
 
 /**

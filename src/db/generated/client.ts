@@ -262,6 +262,31 @@ export type Reconciliation = Prisma.ReconciliationModel
  */
 export type ReconciliationLine = Prisma.ReconciliationLineModel
 /**
+ * Model ListingNotice
+ * 
+ */
+export type ListingNotice = Prisma.ListingNoticeModel
+/**
+ * Model Dispute
+ * 
+ */
+export type Dispute = Prisma.DisputeModel
+/**
+ * Model ExportFormat
+ * 
+ */
+export type ExportFormat = Prisma.ExportFormatModel
+/**
+ * Model ExportFile
+ * 
+ */
+export type ExportFile = Prisma.ExportFileModel
+/**
+ * Model ExportLine
+ * 
+ */
+export type ExportLine = Prisma.ExportLineModel
+/**
  * Model PortfolioDay
  * 
  */

@@ -4,7 +4,8 @@ import type { PaymentAction, PaymentChange } from '../../domain/payments/payment
 import { PAYMENT, writtenPayment } from '../../domain/payments/paymentText.ts'
 import type { Stamping } from '../audit/stamp.ts'
 import { type Author, TRAIL_COLUMNS, trailRow, trailRows } from '../audit/trail.ts'
-import { openTexts, sealFor, type Whose } from '../customers/words.ts'
+import type { Whose } from '../customers/personBox.ts'
+import { openTexts, sealFor } from '../customers/words.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { cursorAt, type Found, type Position } from '../queries/cursor.ts'
@@ -110,7 +111,8 @@ interface Traced {
   readonly before?: Payment
 }
 
-function tracedRow(stamping: Stamping, { author, id, action, change, at, before }: Traced): unknown[] {
+/** Returns the row of the trail of a change of a payment. */
+export function tracedRow(stamping: Stamping, { author, id, action, change, at, before }: Traced): unknown[] {
   const shown = before && {
     status: before.status,
     allocated: String(before.allocated),
@@ -230,23 +232,6 @@ export async function readPayment({ pool }: Queries, organizationId: number, id:
   return (await openTexts({ pool }, rows, () => organizationId))[0]
 }
 
-const references = statement<{ organizationId: number; ids: readonly bigint[] }>(
-  'references-of-payments',
-  (p) =>
-    `SELECT id, reference FROM payment WHERE organization_id = ${p('organizationId')} AND id = ANY (${p('ids')}::bigint[])`,
-)
-
-/** Reads the references that payers gave, by the ids of the payments. */
-export async function readReferences(
-  { pool }: Pick<Queries, 'pool'>,
-  organizationId: number,
-  ids: readonly bigint[],
-): Promise<ReadonlyMap<bigint, string | null>> {
-  if (ids.length === 0) return new Map()
-  const { rows } = await pool.query<Pick<Payment, 'id' | 'reference'>>(references({ organizationId, ids }))
-  return new Map(rows.map(({ id, reference }) => [id, reference]))
-}
-
 const lock = statement<{ organizationId: number; id: bigint }>(
   'lock-payment',
   (p) => `SELECT ${COLUMNS} FROM payment p WHERE p.organization_id = ${p('organizationId')} AND p.id = ${p('id')}
@@ -261,44 +246,6 @@ export async function lockPayment(
 ): Promise<Payment | undefined> {
   return (await transaction.query<Payment>(lock({ organizationId, id }))).rows[0]
 }
-
-const erase = statementOver(
-  'erase-payments',
-  [{ organization_id: 'int', id: 'bigint', updated_at: 'timestamptz' }, TRAIL_COLUMNS],
-  (payments, trail) => `
-  WITH erased AS (
-    UPDATE payment SET payer = NULL, reference = NULL, person_key = NULL, version = payment.version + 1, updated_at = c.updated_at,
-      cause = CASE WHEN payment.cause LIKE 'sealed:%' THEN NULL ELSE payment.cause END
-    FROM ${payments('c')} WHERE payment.organization_id = c.organization_id AND payment.id = c.id
-    RETURNING payment.organization_id, payment.id
-  ), ${trailRows('erased', PAYMENT, trail)}
-  SELECT id FROM erased`,
-)
-
-/** Takes the words of a person from payments: the payer, the reference and what was noted. No receiver is told. */
-export async function erasePayments(
-  transaction: Transaction,
-  author: Author,
-  ids: readonly bigint[],
-  now: Instant,
-): Promise<void> {
-  const { organizationId } = author
-  const locked = await Promise.all(ids.toSorted(ascending).map((id) => lockPayment(transaction, organizationId, id)))
-  const payments = locked.filter((payment) => payment !== undefined)
-  if (payments.length === 0) return
-  await transaction.query(
-    erase(
-      payments.map(({ id }) => [organizationId, id, moment(now)]),
-      payments.map((before) => {
-        const cause = before.cause?.startsWith('sealed:') ? null : before.cause
-        const change = { ...before, cause, allocations: [], moved: null, note: null }
-        return tracedRow(transaction, { author, id: before.id, action: 'erase', change, at: now, before })
-      }),
-    ),
-  )
-}
-
-const ascending = (a: bigint, b: bigint) => (a < b ? -1 : 1)
 
 /** A payment by what the provider calls it. */
 export interface ReceiptKey extends Pick<Payment, 'organizationId' | 'channelId' | 'receipt'> {}
@@ -417,37 +364,6 @@ export async function findPayments(
   const counting = pool.query<{ total: bigint }>(`SELECT count(*) AS total FROM payment p WHERE ${where}`, [...values])
   const listed = await list(`ORDER BY p.id OFFSET ${first} LIMIT ${second}`, [(page - 1) * rows, rows])
   return { ...(await foundOf(listed.rows)), total: Number((await counting).rows[0]!.total) }
-}
-
-/** A repayment that was allocated from a payment. */
-export interface PaymentPart {
-  readonly paymentId: bigint
-  readonly loanId: bigint
-  readonly loanExternalId: string | null
-  readonly transactionId: bigint
-  readonly amount: bigint
-  readonly valueDate: string
-  readonly reversedAt: Instant | null
-}
-
-const partsOf = statement<{ organizationId: number; ids: readonly bigint[] }>(
-  'parts-of-payments',
-  (p) => `
-  SELECT e.payment_id AS "paymentId", e.loan_id AS "loanId", l.external_id AS "loanExternalId", e.id AS "transactionId", e.amount,
-    e.value_date AS "valueDate", e.reversed_at AS "reversedAt"
-  FROM loan_entry e JOIN loan l ON l.organization_id = e.organization_id AND l.id = e.loan_id
-  WHERE e.organization_id = ${p('organizationId')} AND e.payment_id = ANY (${p('ids')}::bigint[])
-  ORDER BY e.payment_id, e.posted_at, e.id`,
-)
-
-/** Reads the repayments that were allocated from payments, reversed ones too, in the order in which they were posted. */
-export async function readParts(
-  { pool }: Queries,
-  organizationId: number,
-  ids: readonly bigint[],
-): Promise<PaymentPart[]> {
-  if (ids.length === 0) return []
-  return (await pool.query<PaymentPart>(partsOf({ organizationId, ids }))).rows
 }
 
 /** Where the money of a channel is, up to a day: minor units. */

@@ -46,7 +46,7 @@ function entriesOf(known: 'now' | 'then'): string {
 }
 
 /** Returns the columns that `toPortfolioLoan` takes. */
-const columnsOf = (known: 'now' | 'then'): string => `
+export const columnsOf = (known: 'now' | 'then'): string => `
   l.organization_id, l.id, l.version, l.customer_id, l.product_id, l.currency, l.principal, l.number_of_repayments,
   l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.rules, l.entry_count,
   ${PERIODS} AS periods, ${entriesOf(known)} AS entries`

@@ -4,7 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Mac } from '../audit/mac.ts'
 import type { Stamping } from '../audit/stamp.ts'
-import type { PersonBox, Sealing } from '../customers/words.ts'
+import type { PersonBox, Sealing } from '../customers/personBox.ts'
 import { PrismaClient } from '../generated/client.ts'
 import { DISK_FAILS, READ_ONLY } from './errors.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { Stamping } from '../audit/stamp.ts'
-import type { Sealing } from '../customers/words.ts'
+import type { Sealing } from '../customers/personBox.ts'
 import type { Db } from './client.ts'
 
 /** One connection with a transaction open on it. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Stamping } from '../audit/stamp.ts'
-import type { Sealing } from '../customers/words.ts'
+import type { Sealing } from '../customers/personBox.ts'
 
 /** A statement as it is sent: its text and its parameters, and the name under which Postgres prepares it. */
 export interface Prepared {

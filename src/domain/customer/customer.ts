@@ -85,3 +85,12 @@ export const sameDetails = (a: BorrowerDetails, b: BorrowerDetails): boolean =>
 /** Returns the details with some of them changed; a detail that is left out does not change. */
 export const withChanges = (details: BorrowerDetails, changes: Partial<BorrowerDetails>): BorrowerDetails =>
   detailsOf((detail) => (detail in changes ? changes[detail] : details[detail]))
+
+/** Returns the name of a customer who was erased, in place of the externalId. */
+export const pseudonymOf = (customerId: bigint): string => `erased-${customerId}`
+
+/** Returns the key of a customer, encrypted. @throws LendingError `failed_precondition` for one who was erased */
+export function requireKey({ personKey }: { readonly personKey: string | null }): string {
+  if (personKey === null) throw failedPrecondition('the customer was erased, and nothing of it can be changed')
+  return personKey
+}

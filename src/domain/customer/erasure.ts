@@ -1,8 +1,5 @@
 import { addPeriods, type LocalDate } from '../dates.ts'
 
-/** Returns the name of a customer who was erased, in place of the externalId. */
-export const pseudonymOf = (customerId: bigint): string => `erased-${customerId}`
-
 /** The years for which a lender keeps what it knows of people, by their kind. */
 export interface Retention {
   /** Of customers who borrowed: after their last loan was closed. */

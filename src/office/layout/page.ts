@@ -13,6 +13,7 @@ const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'read
   ['/payments', 'paymentsToMatch', 'all'],
   ['/channels', 'channels', 'readers'],
   ['/reconciliations', 'reconciliations', 'readers'],
+  ['/bureau-files', 'bureauFiles', 'admins'],
   ['/pending', 'pending', 'readers'],
   ['/data-requests', 'dataRequests', 'admins'],
   ['/products', 'products', 'all'],
@@ -181,7 +182,8 @@ const searchForm = ({ say }: Desk, search: string): Html =>
 
 function menu({ say, isReader, isAdmin, here }: Desk): Html {
   const [path] = here.split('?')
-  const items = MENU.filter(([, , who]) => who === 'all' || (who === 'readers' ? isReader : isAdmin))
+  const sees = { all: true, readers: isReader, admins: isAdmin }
+  const items = MENU.filter(([, , who]) => sees[who])
   const link = (to: string, word: PageWord) =>
     html`<li><a href="${to}"${to === path && html` aria-current="page"`}>${say(word)}</a></li>`
   return html`<nav aria-label="${say('menu')}"><ul>${items.map(([to, word]) => link(to, word))}</ul></nav>`

@@ -20,6 +20,8 @@ export interface Field {
   readonly kind: 'amount' | 'date' | 'text' | 'choice'
   readonly isRequired?: true
   readonly choices?: readonly (readonly [value: string, word: PageWord])[]
+  /** Choices that are names, shown as they are. */
+  readonly names?: readonly string[]
   readonly longest?: number
 }
 

@@ -10,6 +10,7 @@ import { previewChange } from '../../services/loans/changes/preview.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getProduct, retireProduct } from '../../services/organizations/products.ts'
 import { dayOf, idOf, sayName } from '../desk.ts'
+import { acceptExportStep, createExportStep } from '../exports/steps.ts'
 import { tile, tiles } from '../layout/page.ts'
 import {
   type Field,
@@ -71,6 +72,8 @@ export function addActions(app: FastifyInstance, deps: Core): void {
     reverseStep(request, idOf(request.params.transactionId, 'transaction')),
   )
   add('/reconciliations/:id/do/apply', applyStep)
+  add('/bureau-files/do/create', createExportStep)
+  add('/bureau-files/:id/do/accept', acceptExportStep)
   add('/pending/:id/do/:action', approvalStep)
   add('/pending/asked-by/:id/do/reject', (request) => rejectAllStep(request, 'asker'))
   add('/pending/of-loan/:id/do/reject', (request) => rejectAllStep(request, 'loan'))

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ResultFile, writeDataResult } from '../../api/partner/people/results.wire.ts'
-import { requireReader } from '../../services/access/caller.ts'
+import { requireAdmin, requireReader } from '../../services/access/caller.ts'
 import { exportJournal, type JournalFormat } from '../../services/accounting/exportJournal.ts'
 import { printDataResult, type ResultPdf } from '../../services/customers/dataResultPdf.ts'
 import type { DocumentFile } from '../../services/documents/documents.ts'
+import { readExportFile } from '../../services/exports/exportFile.ts'
 import { holderOf } from '../../toolbox/gate.ts'
 import { LANGUAGES } from '../../words/words.ts'
 import { type Fields, idOf, textOf, wordOf } from '../desk.ts'
@@ -98,6 +99,10 @@ export function addFiles(app: FastifyInstance): void {
     const id = idOf(params.id, 'data request')
     return sendDocument(reply, await printDataResult(desk.deps, desk.caller, id, language))
   })
+  app.get('/bureau-files/:id/file', ownPlace, (request: Request, reply) => {
+    requireAdmin(request.desk.caller)
+    return sendInPlace(request, reply, () => bureauFile(request.desk, request.params.id))
+  })
   for (const kind of ['customers', 'loans', 'transactions', 'payments'] as const)
     app.get(`/${kind}.csv`, ownPlace, (request: Request, reply) =>
       sendToReader(request, reply, () => bookFile(request.desk, kind)),
@@ -111,6 +116,11 @@ export function addFiles(app: FastifyInstance): void {
         format === 'csv' ? CSV : TEXT,
       ),
     )
+}
+
+async function bureauFile({ deps, caller }: Request['desk'], id: string): Promise<File> {
+  const { name, parts } = await readExportFile(deps, caller, idOf(id, 'export'))
+  return { name, content: Readable.from(parts, { objectMode: false, highWaterMark: 1 }) }
 }
 
 async function journalFile({ deps, caller }: Request['desk'], query: Fields, format: JournalFormat): Promise<File> {

@@ -161,10 +161,11 @@ function fieldOf({ say }: Desk, field: Field, values: Fields): Html {
   const required = field.isRequired && html` required`
   const label = say(field.word)
   if (field.kind === 'choice') {
+    const named = field.names?.map((one) => html`<option${one === value && html` selected`}>${one}</option>`)
     const options = field.choices?.map(
       ([one, word]) => html`<option value="${one}"${one === value && html` selected`}>${say(word)}</option>`,
     )
-    return html`<label>${label} <select name="${field.name}">${options}</select></label>`
+    return html`<label>${label} <select name="${field.name}">${named}${options}</select></label>`
   }
   if (field.kind === 'date')
     return html`<label>${label} <input name="${field.name}" type="date" value="${value}"${required}></label>`

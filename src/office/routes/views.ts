@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Desk, Fields } from '../desk.ts'
+import { exportFilePage, exportFilesPage } from '../exports/pages.ts'
 import { loanPage } from '../loan/loan.ts'
 import { arrearsPage, createArrearsSums, portfolioTimePage } from '../pages/arrears.ts'
 import { auditPage } from '../pages/audit.ts'
@@ -42,6 +43,8 @@ const VIEWS: Readonly<Record<string, View>> = {
   '/webhooks/:id': (desk, query, id) => endpointPage(desk, id, query),
   '/audit': auditPage,
   '/exports': exportsPage,
+  '/bureau-files': exportFilesPage,
+  '/bureau-files/:id': (desk, query, id) => exportFilePage(desk, id, query),
   '/documents': documentsPage,
 }
 

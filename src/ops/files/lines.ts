@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { InvalidRequest, JsonNumber, parseJson } from '../../api/body/json.ts'
 import { validatorCompiler } from '../../api/body/validation.ts'
+import { IDENTITY_MEMBERS, toIdentity, verificationRequest } from '../../api/lists/identity.ts'
 import { amount, emailOrEmpty, externalId, localDate, newExternalId, note, smallInt, text } from '../../api/wire.ts'
 import { BORROWER_DETAILS, type BorrowerDetail, LONGEST_DETAIL } from '../../domain/customer/customer.ts'
+import type { Identity } from '../../domain/customer/identity.ts'
 import { FIRST_DATE, fromRfc3339, LAST_DATE } from '../../domain/dates.ts'
 import { invalidArgument, LendingError, ledByField } from '../../domain/errors.ts'
 import { ENTRY_TYPES, isCharge, isOfRestructures, type PostableType } from '../../domain/loan/entry.ts'
+import { CHECK_COLUMNS, columnOfMember, identityIn } from '../../services/book/identityColumns.ts'
 import type { CustomerLine } from '../../services/book/importCustomers.ts'
 import type { LoanLine } from '../../services/book/importLoans.ts'
 import type { TransactionLine } from '../../services/book/importTransactions.ts'
@@ -26,10 +29,22 @@ const details = Object.fromEntries(BORROWER_DETAILS.map((detail) => [detail, det
 /** Fields of an export that an import computes again. */
 const derived = (...names: string[]) => Object.fromEntries(names.map((name) => [name, z.unknown().optional()]))
 
+/** The columns of who a customer is. */
+const person = {
+  ...Object.fromEntries(Object.entries(IDENTITY_MEMBERS).map(([member, schema]) => [columnOfMember(member), schema])),
+  ...Object.fromEntries(
+    Object.entries(CHECK_COLUMNS).map(([member, column]) => {
+      const schema = verificationRequest.shape[member as keyof typeof CHECK_COLUMNS]
+      return [column, schema.nullable().optional()]
+    }),
+  ),
+} as Readonly<Record<string, z.ZodType>>
+
 const customer = z.strictObject({
   externalId: newExternalId,
   activationDate: localDate.nullable().optional(),
   ...details,
+  ...person,
   status: z.literal('Active', { error: 'must be Active: close the customer after its loans are imported' }).optional(),
   ...derived('id', 'accountNo', 'closedOn', 'closeReason', 'createdAt'),
 })
@@ -138,9 +153,25 @@ export const recordOfCsv = (fields: Readonly<Record<string, string>>): unknown =
  * @throws LendingError `invalid_argument` naming the field that is missing, unknown or wrong
  */
 export function toCustomerLine(record: unknown): CustomerLine {
-  const { externalId: id, activationDate, ...rest } = checked(customer, record)
+  const fields = checked(customer, record)
+  const { externalId: id, activationDate, ...rest } = fields
+  const identity = identityOfLine(fields)
   const given = Object.fromEntries(BORROWER_DETAILS.map((detail) => [detail, rest[detail] ?? undefined]))
-  return { externalId: id, activationDate: activationDate ?? undefined, details: given }
+  return { externalId: id, activationDate: activationDate ?? undefined, details: given, identity }
+}
+
+/** Reads who a customer is; undefined where the line says nothing of it. @throws LendingError `invalid_argument` for a part of a check */
+function identityOfLine(fields: Readonly<Record<string, unknown>>): Identity | undefined {
+  const given = identityIn(fields)
+  if (!given) return undefined
+  const check = given.verification as object | undefined
+  const missing = check && (['by', 'on', 'result'] as const).find((member) => !(member in check))
+  if (missing)
+    throw new LendingError(
+      'invalid_argument',
+      `${CHECK_COLUMNS[missing]}: is required with the other columns of a check`,
+    )
+  return toIdentity(given)
 }
 
 /**

@@ -9,8 +9,10 @@ import {
   type ExportRow,
   readForExport,
 } from '../../db/book/bookExport.ts'
+import type { SealedPerson } from '../../db/customers/identities.ts'
 import { noteExport } from '../../db/organizations/organizations.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
+import { UNKNOWN } from '../../domain/customer/identity.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
@@ -18,7 +20,8 @@ import { currencyOf, minorToText, rateToNumber } from '../../domain/money.ts'
 import type { GateBounds } from '../../toolbox/gate.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
 import { type Column, csvHead, csvRows, othersText } from '../csv.ts'
-import type { Core } from '../deps.ts'
+import type { Core, Writing } from '../deps.ts'
+import { identityColumns } from './identityColumns.ts'
 
 export { EXPORT_KINDS, type ExportKind } from '../../db/book/bookExport.ts'
 
@@ -45,6 +48,8 @@ export interface Export {
   readonly kinds: readonly ExportKind[]
   readonly sink: ExportSink
   readonly stopping: AbortSignal
+  /** Whether the customers have who they are, decrypted; false when left out. */
+  readonly identities?: boolean
 }
 
 /**
@@ -52,12 +57,17 @@ export interface Export {
  * @returns the number of rows of each kind
  */
 export async function exportBook(
-  { db, config, now }: Core,
+  { db, config, now, people }: Core & Pick<Writing, 'people'>,
   author: Author,
-  { kinds, sink, stopping }: Export,
+  { kinds, sink, stopping, identities = false }: Export,
 ): Promise<Readonly<Record<ExportKind, number>>> {
   const { organizationId } = author
   const counts = Object.fromEntries(EXPORT_KINDS.map((kind) => [kind, 0])) as Record<ExportKind, number>
+  const customerOf = ({ personKey, identity, ...row }: ExportRow): ExportRow => {
+    if (!identities) return row
+    const known = { personKey, identity } as Pick<SealedPerson, 'personKey' | 'identity'>
+    return { ...row, ...identityColumns(people.open({ organizationId, id: row.id as bigint }, known) ?? UNKNOWN) }
+  }
   await noteExport(db, author, now(organizationId))
   await inSnapshot(db, async (snapshot) => {
     for (const kind of kinds) {
@@ -68,7 +78,7 @@ export async function exportBook(
         stopping.throwIfAborted()
         await sink.write(
           kind,
-          rows.map((row) => toRecord(row, config.zone)),
+          rows.map((row) => toRecord(kind === 'customers' ? customerOf(row) : row, config.zone)),
         )
         counts[kind] += rows.length
       }
@@ -179,7 +189,7 @@ function cellOf(value: ExportRecord[string]) {
  * file is cut off where its reader takes nothing of it for 30 seconds.
  * @throws LendingError `permission_denied`
  */
-export function exportTable(deps: Core, caller: Caller, kind: ExportKind): Readable {
+export function exportTable(deps: Core & Pick<Writing, 'people'>, caller: Caller, kind: ExportKind): Readable {
   requireReader(caller)
   const file = new PassThrough()
   const stop = new AbortController()

@@ -8,6 +8,7 @@ import {
 import { reserveAccountNumbers } from '../../db/organizations/accountNumbers.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../../domain/customer/customer.ts'
+import { type Identity, requirePossible, sameIdentity, UNKNOWN } from '../../domain/customer/identity.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import type { Core, Writing } from '../deps.ts'
@@ -18,6 +19,8 @@ export interface CustomerLine {
   readonly externalId: string
   readonly activationDate?: LocalDate | undefined
   readonly details: Readonly<Partial<Record<BorrowerDetail, string | undefined>>>
+  /** Undefined: the line says nothing of it. */
+  readonly identity?: Identity | undefined
 }
 
 /** Imports customers as `createCustomer` makes them, with the details that a record system would send. */
@@ -38,16 +41,20 @@ export function customerImporter(deps: Core & Writing, author: Author): Importer
             if (value instanceof LendingError) return value
             if (value.activationDate !== undefined && value.activationDate > today)
               throw invalidArgument('activationDate', `must not be in the future: today is ${today}`)
+            if (value.identity) requirePossible(value.identity, today)
             const present = known.get(value.externalId)
-            if (present) return isSame(value, present) ? 'present' : otherThere('the customer')
+            if (present) return isSame(deps, author, value, present) ? 'present' : otherThere('the customer')
+            const id = nextId()
+            const whose = { organizationId: author.organizationId, id }
             const customer = {
-              id: nextId(),
+              id,
               externalId: value.externalId,
               activationDate: value.activationDate ?? today,
               details: detailsOf((detail) => value.details[detail]),
+              person: deps.people.seal(whose, value.identity ?? null, null),
             }
             made.push(customer)
-            known.set(customer.externalId, customer)
+            known.set(customer.externalId, { ...customer, ...customer.person })
             return 'imported'
           }),
       )
@@ -64,6 +71,13 @@ export function customerImporter(deps: Core & Writing, author: Author): Importer
 }
 
 /** Returns whether a line equals a stored customer; a field that the line leaves out is not compared. */
-const isSame = ({ activationDate, details }: CustomerLine, present: PresentCustomer): boolean =>
+const isSame = (
+  { people }: Pick<Writing, 'people'>,
+  { organizationId }: Author,
+  { activationDate, details, identity }: CustomerLine,
+  present: PresentCustomer,
+): boolean =>
+  (identity === undefined ||
+    sameIdentity(people.open({ organizationId, id: present.id }, present) ?? UNKNOWN, identity)) &&
   (activationDate === undefined || activationDate === present.activationDate) &&
   BORROWER_DETAILS.every((detail) => details[detail] === undefined || details[detail] === present.details[detail])

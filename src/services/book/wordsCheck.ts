@@ -1,6 +1,6 @@
 import { type CheckedWords, differingWords, NO_WORDS, openWords, readCheckedWords } from '../../db/customers/words.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
-import { pseudonymOf } from '../../domain/customer/erasure.ts'
+import { pseudonymOf } from '../../domain/customer/customer.ts'
 import type { Deps } from '../deps.ts'
 import type { Add } from './checkParts.ts'
 

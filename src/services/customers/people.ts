@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import type { SealedPerson } from '../../db/customers/identities.ts'
-import type { PersonBox, Whose } from '../../db/customers/words.ts'
+import type { PersonBox, Whose } from '../../db/customers/personBox.ts'
 import {
   type Identity,
   identityFromText,
@@ -25,6 +25,8 @@ export interface People extends PersonBox {
   seal(whose: Whose, identity: Identity | null, personKey: string | null): SealedPerson & { readonly personKey: string }
   /** Returns who a customer is; undefined where nothing is known. @throws WrongSecretError */
   open(whose: Whose, person: Pick<SealedPerson, 'personKey' | 'identity'>): Identity | undefined
+  /** Returns a hash of a text that says nothing once the key of the customer is destroyed. */
+  hashText(text: string, personKey: string): Buffer
   /** Returns the hashes of what somebody searches for; undefined for a text that no person can be found by. */
   searched(organizationId: number, text: string): PersonHashes | undefined
   /** Returns the hash of a phone number; null where there is none. */
@@ -67,6 +69,7 @@ export function openPeople(secret: string): People {
       if (personKey === null || identity === null) return undefined
       return identityFromText(decryptWith(keyOf(personKey), partsFromText(identity), boundTo(whose)))
     },
+    hashText: (text, personKey) => createHmac('sha256', keyOf(personKey)).update(text).digest(),
     searched(organizationId, text) {
       const terms = searchedTerms(text)
       const hashes = (list: readonly string[]) => list.map((term) => hashOf(organizationId, term))

@@ -11,7 +11,7 @@ import {
 } from '../../db/events/eventFacts.ts'
 import type { StoredEvent } from '../../db/events/eventList.ts'
 import { CHANNEL } from '../../db/payments/channels.ts'
-import { readReferences } from '../../db/payments/payments.ts'
+import { readReferences } from '../../db/payments/payerWords.ts'
 import { RECONCILIATION } from '../../db/payments/reconciliations.ts'
 import { DELINQUENCY } from '../../db/portfolio/toldBuckets.ts'
 import { dateIn, dayAfter, daysBetween, type Instant } from '../../domain/dates.ts'

@@ -9,6 +9,7 @@ export type JobName =
   | 'portfolio'
   | 'payments'
   | 'silence'
+  | 'exports'
   | 'webhooks'
   | 'webhook_figures'
   | 'totals'

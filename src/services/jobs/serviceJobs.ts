@@ -7,6 +7,7 @@ import { createTotals, type Totals } from '../book/totals.ts'
 import { retentionJob } from '../customers/dataRequests.ts'
 import type { Deps } from '../deps.ts'
 import { sequencerJob } from '../events/sequencer.ts'
+import { exportsJob } from '../exports/exportsJob.ts'
 import { sweepJob } from '../loans/sweep.ts'
 import { paymentsJob } from '../payments/paymentsJob.ts'
 import { silenceJob } from '../payments/silentChannels.ts'
@@ -41,6 +42,7 @@ export function createServiceJobs(deps: Deps, { render, log }: ServiceJobsOption
     portfolioJob(deps),
     paymentsJob(deps),
     silenceJob(deps),
+    exportsJob(deps),
     webhooksJob(deps, { render, log }),
     webhookFigures.job,
     totals.job,

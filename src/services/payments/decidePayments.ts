@@ -1,12 +1,12 @@
 import { service } from '../../db/audit/trail.ts'
 import { findCandidates, type Wanted } from '../../db/payments/candidates.ts'
 import type { Channel } from '../../db/payments/channels.ts'
+import { readParts } from '../../db/payments/parts.ts'
 import {
   lockNextUndecided,
   lockPayment,
   type PaymentStep,
   type PaymentSteps,
-  readParts,
   savePayments,
 } from '../../db/payments/payments.ts'
 import { lockReversals, markApplied, type Reversal } from '../../db/payments/reversals.ts'

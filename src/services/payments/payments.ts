@@ -1,15 +1,14 @@
 import type { Author } from '../../db/audit/trail.ts'
 import { readLoans } from '../../db/loans/loans.ts'
 import { findCandidates } from '../../db/payments/candidates.ts'
+import { type PaymentPart, readParts } from '../../db/payments/parts.ts'
 import {
   type ChannelSums,
   findPayments,
   lockPayment,
   PAYMENT_ORDER,
   type PaymentFilter,
-  type PaymentPart,
   type PaymentSteps,
-  readParts,
   readPayment,
   savePayments,
   sumChannel,
@@ -33,7 +32,7 @@ import { getChannel } from './channels.ts'
 import { allocatedStep, type DecideDeps, requireSaved, StalePartError, wantedOf } from './decidePayments.ts'
 import { type Payer, payerOf } from './payer.ts'
 
-export type { PaymentPart } from '../../db/payments/payments.ts'
+export type { PaymentPart } from '../../db/payments/parts.ts'
 
 /** The most loans to which a payment is allocated in one request. */
 export const MOST_ALLOCATIONS = 50

@@ -58,11 +58,11 @@ function positionsOf(loan: PortfolioLoan, policy: DelinquencyPolicy, moments: re
 }
 
 /** Returns loans with the terms that were known at an instant. */
-async function withTermsThen(
+export async function withTermsThen<Loan extends PortfolioLoan>(
   snapshot: Snapshot,
-  loans: readonly PortfolioLoan[],
+  loans: readonly Loan[],
   knownAt: Instant,
-): Promise<PortfolioLoan[]> {
+): Promise<Loan[]> {
   const changeable = loans.filter(termsCanChange)
   if (changeable.length === 0) return [...loans]
   const { organizationId } = changeable[0]!

@@ -186,6 +186,13 @@ describe('what only an ADMIN may do', () => {
         ...['post /v1/payment-channels', `patch ${channel}`, `post ${channel}/rotate-secret`],
         ...['allocations/reverse', 'return'].map((act) => `post /v1/payments/{id}/${act}`),
         ...['post /v1/reconciliations', 'post /v1/reconciliations/{id}/apply'],
+        ...['post /v1/exports', 'post /v1/exports/{id}/accept', 'get /v1/exports', 'get /v1/exports/{id}'],
+        ...['exceptions', 'excluded', 'file'].map((part) => `get /v1/exports/{id}/${part}`),
+        ...['post /v1/export-formats', 'get /v1/export-formats', 'get /v1/export-formats/{name}'],
+        ...['get', 'post'].flatMap((method) =>
+          ['disputes', 'listing-notices'].map((noun) => `${method} /v1/loans/{id}/${noun}`),
+        ),
+        'post /v1/loans/{id}/disputes/{disputeId}/resolve',
         'get /v1/customers/{id}/identity',
         'post /v1/loans/{id}/write-off',
         'post /v1/loans/{id}/charges',

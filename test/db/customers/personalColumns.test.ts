@@ -6,7 +6,7 @@ import { aPaidLoanOf, aPersonOf, WORDS } from '../../support/person.ts'
 import { recordsOf } from '../../support/records.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
-// The register of personal columns, docs/personal-data.md, against the tables of a book in which everything is said of a person.
+// The register of personal columns, docs/operating/personal-data.md, against the tables of a book in which everything is said of a person.
 
 let service: TestService
 beforeAll(async () => {
@@ -38,6 +38,9 @@ async function sayAll(): Promise<void> {
   const days = { released_date: '2026-01-31', due_date: '2026-03-01' }
   const lent = { loan_id: 9, borrower_id: 9, ...terms, ...days, description: WORDS.note }
   expect((await records.post('/v1/loans', { body: lent })).status).toBe(200)
+  const dispute = { openedOn: '2026-01-31', reason: WORDS.note }
+  const disputed = await service.post('/v1/loans/9/disputes', { body: dispute, ...maker })
+  expect(disputed.status, disputed.text).toBe(200)
   const payment = { channelId: '1', receipt: 'other', amount: 10, reference: WORDS.phone }
   const { body: paid } = await service.post('/v1/payments', { body: payment })
   const allocations = [{ loanId: '9', amount: 10 }]
@@ -80,7 +83,7 @@ async function columnsWhere(condition: string, values: readonly unknown[] = []):
 
 it('has each column with the words of a person, and how it is kept', async () => {
   await sayAll()
-  const page = await readFile('docs/personal-data.md', 'utf8')
+  const page = await readFile('docs/operating/personal-data.md', 'utf8')
   const register = [...page.matchAll(/^\| `(\w+\.\w+)` \|[^|]*\| (plain|encrypted|sealed away)/gm)].map(
     ([, column, kept]) => [column, kept],
   )
@@ -93,7 +96,8 @@ it('has each column with the words of a person, and how it is kept', async () =>
   expect(plain).toEqual(keptAs('plain'))
   const marked = await columnsWhere(`v LIKE '%sealed:customer.%' OR v LIKE '%sealed:payment.%'`)
   // What has a column of its own needs no mark.
-  const unmarked = ['customer.identity', 'guarantor.identity', 'collateral.details']
+  const ofPeople = ['customer.identity', 'guarantor.identity', 'collateral.details']
+  const unmarked = [...ofPeople, 'dispute.reason', 'dispute.resolution', 'export_line.content']
   expect([...marked, ...unmarked].toSorted()).toEqual(keptAs('encrypted'))
   const boxed = await columnsWhere(`v ~ '^[A-Za-z0-9_-]{22}\\.[A-Za-z0-9_-]{16}\\.[A-Za-z0-9_-]{22}\\.'`)
   const keys = boxed.filter((column) => /\.\w*(key|secret|encrypted)/.test(column))

@@ -102,7 +102,7 @@ export interface AuditEntry {
 
 export interface AuditPage {
   items: AuditEntry[]
-  total?: bigint
+  total?: number
   page?: number
   rowsPerPage: number
   next?: string
@@ -313,7 +313,7 @@ export interface Consent {
 
 export interface ConsentPage {
   items: Consent[]
-  total?: bigint
+  total?: number
   page?: number
   rowsPerPage: number
   next?: string
@@ -428,6 +428,38 @@ export interface CreateDataRequestRequest {
   reason?: string
 }
 
+export interface CreateDisputeRequest {
+  /** Not in the future. */
+  openedOn: string
+  /** What the borrower says. */
+  reason: string
+}
+
+export interface ExportFormatContent {
+  [key: string]: unknown
+}
+
+export interface CreateExportFormatRequest {
+  document: ExportFormatContent
+}
+
+/**
+ * Constants of yours that the format takes, by the names of its settings: codes that a bureau gave you.
+ */
+export interface ExportSettingsRequest {
+  [key: string]: string
+}
+
+export interface CreateExportRequest {
+  /** The name of a format, or `name@version`. */
+  format: string
+  /** A day that is over. */
+  asOf?: string
+  /** `full` (the default), or `corrections`: loans alone whose lines are others than in the accepted file. */
+  mode?: 'full' | 'corrections'
+  settings?: ExportSettingsRequest
+}
+
 export interface CreateGuarantorRequest {
   /** The externalId of a guarantor who is a customer. */
   customerId?: string
@@ -441,6 +473,14 @@ export interface CreateGuarantorRequest {
   from?: string
   /** The last day of the guarantee. */
   until?: string
+}
+
+export interface CreateListingNoticeRequest {
+  /** The day on which the borrower was told. */
+  sentOn: string
+  channel: 'sms' | 'email' | 'letter' | 'call' | 'in_person'
+  /** The number of the message at its sender. */
+  reference?: string
 }
 
 export interface RestructuringRequest {
@@ -783,7 +823,7 @@ export interface Customer {
 
 export interface CustomerPage {
   items: Customer[]
-  total?: bigint
+  total?: number
   page?: number
   rowsPerPage: number
   next?: string
@@ -1114,6 +1154,29 @@ export interface DelinquencySpan {
   ended: string[]
 }
 
+export interface Dispute {
+  id: string
+  loanId: string
+  openedOn: string
+  /** @nullable */
+  reason: string | null
+  /** @nullable */
+  outcome: string | null
+  /** @nullable */
+  resolution: string | null
+  /** @nullable */
+  resolvedOn: string | null
+  createdAt: string
+}
+
+export interface DisputePage {
+  items: Dispute[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
 export interface DocumentCustomer {
   id: string
   /** @nullable */
@@ -1329,6 +1392,124 @@ export interface EventFeed {
   hasMore: boolean
 }
 
+export interface ExcludedLoan {
+  loanId: string
+  reason: string
+}
+
+export interface ExcludedLoanPage {
+  items: ExcludedLoan[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface ExportSettings {
+  [key: string]: string
+}
+
+export interface ExportProgress {
+  done: number
+  total: number
+}
+
+export interface ExportReason {
+  reason: string
+  loans: number
+}
+
+export interface ExportTotals {
+  kind: string
+  currencyCode: string
+  loans: number
+  principal: number
+  principalOutstanding: number
+  outstanding: number
+  overdue: number
+}
+
+export interface Export {
+  id: string
+  format: string
+  formatVersion: string
+  asOf: string
+  mode: string
+  /** @nullable */
+  corrects: string | null
+  settings: ExportSettings
+  knownAt: string
+  state: string
+  progress: ExportProgress
+  accepted: bigint
+  excluded: bigint
+  exceptions: bigint
+  reasons: ExportReason[]
+  totals: ExportTotals[]
+  /** @nullable */
+  sha256: string | null
+  /** @nullable */
+  bytes: number | null
+  erased?: number
+  createdAt: string
+  /** @nullable */
+  finishedAt: string | null
+  /** @nullable */
+  acceptedAt: string | null
+}
+
+export interface ExportException {
+  loanId: string
+  field: string
+  rule: string
+  /** @nullable */
+  value: string | null
+}
+
+export interface ExportExceptionPage {
+  items: ExportException[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface ExportFormat {
+  name: string
+  version: string
+  title: string
+  source: string
+  /** @nullable */
+  storedAt: string | null
+}
+
+export interface ExportFormatStored {
+  [key: string]: unknown
+}
+
+export interface ExportFormatDocument {
+  name: string
+  version: string
+  title: string
+  source: string
+  /** @nullable */
+  storedAt: string | null
+  document: ExportFormatStored
+}
+
+export interface ExportFormatList {
+  items: ExportFormat[]
+  total: number
+}
+
+export interface ExportPage {
+  items: Export[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
 export interface ExternalIdRequest {
   /** The partner's own id of the customer. */
   externalId: string
@@ -1484,6 +1665,24 @@ export interface ListedTransaction {
 
 export interface ListedTransactionPage {
   items: ListedTransaction[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
+export interface ListingNotice {
+  id: string
+  loanId: string
+  sentOn: string
+  channel: string
+  /** @nullable */
+  reference: string | null
+  createdAt: string
+}
+
+export interface ListingNoticePage {
+  items: ListingNotice[]
   total?: bigint
   page?: number
   rowsPerPage: number
@@ -1909,7 +2108,7 @@ export interface PendingAction {
 
 export interface PendingActionPage {
   items: PendingAction[]
-  total?: bigint
+  total?: number
   page?: number
   rowsPerPage: number
   next?: string
@@ -1938,7 +2137,7 @@ export interface PortfolioAtRiskFigure {
 
 export interface PortfolioBucket {
   bucket: string
-  loans: bigint
+  loans: number
   principalOutstanding: number
 }
 
@@ -2040,7 +2239,7 @@ export interface PostingPage {
 export interface ProvisionBucket {
   bucket: string
   provisionRate?: number
-  loans: bigint
+  loans: number
   principalOutstanding: number
   provision: number
 }
@@ -2185,6 +2384,14 @@ export interface RepaymentLineRequest {
   transactionDate?: string
   /** Your own id of the payment. */
   idempotencyKey: string
+}
+
+export interface ResolveDisputeRequest {
+  /** Not in the future, and not before the dispute was opened. */
+  resolvedOn: string
+  outcome: 'upheld' | 'rejected' | 'withdrawn'
+  /** Kept encrypted. */
+  note?: string
 }
 
 export interface RestructureChange {
@@ -2343,12 +2550,12 @@ export interface ReverseTransactionRequest {
 
 export interface RollRateTarget {
   bucket: string
-  loans: bigint
+  loans: number
   principal: number
 }
 
 export interface RollRateCell {
-  loans: bigint
+  loans: number
   principal: number
 }
 
@@ -2482,7 +2689,7 @@ export interface TestPaymentsRequest {
 
 export interface TransactionPage {
   items: Transaction[]
-  total?: bigint
+  total?: number
   page?: number
   rowsPerPage: number
   next?: string
@@ -3119,6 +3326,36 @@ export type ListReconciliationLinesParams = {
   kind?: string
 }
 
+export type ListExportsParams = {
+  /**
+   * The number of the page, from 1.
+   */
+  page?: number
+  /**
+   * Items in the answer at most.
+   */
+  rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
+  after?: string
+  /**
+   * Only files of this format.
+   */
+  format?: string
+}
+
+export type ListExportExceptionsParams = {
+  /**
+   * Items in the answer at most.
+   */
+  rows?: number
+  /**
+   * The `next` of an earlier answer: gives the items after it.
+   */
+  after?: string
+}
+
 export type GetDelinquencyPolicyParams = {
   /**
    * A version that was in force, back to 0.
@@ -3388,13 +3625,10 @@ export type ListAuditTrailParams = {
   to?: string
 }
 
-const customerPageShape: Shape = { total: 1 }
-const consentPageShape: Shape = { total: 1 }
 const loanProductPageShape: Shape = { total: 1 }
 const loanPageShape: Shape = { total: 1 }
 const guarantorPageShape: Shape = { total: 1 }
 const collateralPageShape: Shape = { total: 1 }
-const transactionPageShape: Shape = { total: 1 }
 const chargePageShape: Shape = { total: 1 }
 const listedTransactionPageShape: Shape = { total: 1 }
 const paymentChannelPageShape: Shape = { total: 1 }
@@ -3402,33 +3636,23 @@ const paymentMessagePageShape: Shape = { total: 1 }
 const paymentPageShape: Shape = { total: 1 }
 const reconciliationPageShape: Shape = { total: 1 }
 const reconciliationLinePageShape: Shape = { total: 1 }
+const listingNoticePageShape: Shape = { total: 1 }
+const disputePageShape: Shape = { total: 1 }
+const exportShape: Shape = { accepted: 1, excluded: 1, exceptions: 1 }
+const exportPageShape: Shape = { items: exportShape, total: 1 }
+const exportExceptionPageShape: Shape = { total: 1 }
+const excludedLoanPageShape: Shape = { total: 1 }
 const webhookEndpointPageShape: Shape = { total: 1 }
 const webhookDeliveryPageShape: Shape = { total: 1 }
-const portfolioBucketShape: Shape = { loans: 1 }
-const portfolioGroupShape: Shape = { loans: 1, buckets: portfolioBucketShape }
+const portfolioGroupShape: Shape = { loans: 1 }
 const portfolioAtRiskShape: Shape = { groups: portfolioGroupShape }
-const rollRateTargetShape: Shape = { loans: 1 }
-const rollRateCellShape: Shape = { loans: 1 }
-const rollRateRowShape: Shape = {
-  loans: 1,
-  to: rollRateTargetShape,
-  closed: rollRateCellShape,
-  writtenOff: rollRateCellShape,
-}
-const rollRateAdditionShape: Shape = {
-  loans: 1,
-  to: rollRateTargetShape,
-  closed: rollRateCellShape,
-  writtenOff: rollRateCellShape,
-}
+const rollRateRowShape: Shape = { loans: 1 }
+const rollRateAdditionShape: Shape = { loans: 1 }
 const rollRatesShape: Shape = { rows: rollRateRowShape, lent: rollRateAdditionShape, reopened: rollRateAdditionShape }
 const rollRateMatrixShape: Shape = { currencies: rollRatesShape }
-const provisionBucketShape: Shape = { loans: 1 }
-const provisionGroupShape: Shape = { loans: 1, buckets: provisionBucketShape }
+const provisionGroupShape: Shape = { loans: 1 }
 const provisionsShape: Shape = { groups: provisionGroupShape }
 const dataRequestPageShape: Shape = { total: 1 }
-const pendingActionPageShape: Shape = { total: 1 }
-const auditPageShape: Shape = { total: 1 }
 export const eventShape = undefined
 
 /** The operations of the partner style. */
@@ -3439,7 +3663,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List customers. */
   listCustomers: (query?: ListCustomersParams, call?: Call): Listed<CustomerPage> =>
-    list<CustomerPage>({ method: 'GET', path: '/v1/customers', query, shape: customerPageShape }, call),
+    list<CustomerPage>({ method: 'GET', path: '/v1/customers', query }, call),
 
   /** Give a customer an externalId. */
   assignExternalId: (id: string, body: ExternalIdRequest, call?: Call): Promise<Customer> =>
@@ -3475,7 +3699,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List the consents of a customer. */
   listConsents: (id: string, query?: ListConsentsParams, call?: Call): Listed<ConsentPage> =>
-    list<ConsentPage>({ method: 'GET', path: at`/v1/customers/${id}/consents`, query, shape: consentPageShape }, call),
+    list<ConsentPage>({ method: 'GET', path: at`/v1/customers/${id}/consents`, query }, call),
 
   /** Withdraw a consent. */
   withdrawConsent: (id: string, consentId: string, body?: WithdrawConsentRequest, call?: Call): Promise<Consent> =>
@@ -3490,10 +3714,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List the consents of a customer. */
   listConsentsByExternalId: (externalId: string, query?: ListConsentsParams, call?: Call): Listed<ConsentPage> =>
-    list<ConsentPage>(
-      { method: 'GET', path: at`/v1/customers/external/${externalId}/consents`, query, shape: consentPageShape },
-      call,
-    ),
+    list<ConsentPage>({ method: 'GET', path: at`/v1/customers/external/${externalId}/consents`, query }, call),
 
   /** Withdraw a consent. */
   withdrawConsentByExternalId: (
@@ -3688,10 +3909,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List repayments. */
   listRepayments: (id: string, query?: ListRepaymentsParams, call?: Call): Listed<TransactionPage> =>
-    list<TransactionPage>(
-      { method: 'GET', path: at`/v1/loans/${id}/repayments`, query, shape: transactionPageShape },
-      call,
-    ),
+    list<TransactionPage>({ method: 'GET', path: at`/v1/loans/${id}/repayments`, query }, call),
 
   /** Post a repayment. */
   postRepaymentByLoanExternalId: (externalId: string, body: PostRepaymentRequest, call?: Call): Promise<Transaction> =>
@@ -3706,10 +3924,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     query?: ListRepaymentsParams,
     call?: Call,
   ): Listed<TransactionPage> =>
-    list<TransactionPage>(
-      { method: 'GET', path: at`/v1/loans/external/${externalId}/repayments`, query, shape: transactionPageShape },
-      call,
-    ),
+    list<TransactionPage>({ method: 'GET', path: at`/v1/loans/external/${externalId}/repayments`, query }, call),
 
   /** Post many repayments. */
   postRepayments: (body: readonly RepaymentLineRequest[], call?: Call): Promise<RepaymentLine[]> =>
@@ -4160,6 +4375,75 @@ export const partnerOperations = ({ send, list }: Sender) => ({
       call,
     ),
 
+  /** Store a format of your own. */
+  createExportFormat: (body: CreateExportFormatRequest, call?: Call): Promise<ExportFormatDocument> =>
+    send<ExportFormatDocument>({ method: 'POST', path: '/v1/export-formats', body, keyed: true }, call),
+
+  /** List formats. */
+  listExportFormats: (call?: Call): Promise<ExportFormatList> =>
+    send<ExportFormatList>({ method: 'GET', path: '/v1/export-formats' }, call),
+
+  /** Read a format. */
+  getExportFormat: (name: string, call?: Call): Promise<ExportFormatDocument> =>
+    send<ExportFormatDocument>({ method: 'GET', path: at`/v1/export-formats/${name}` }, call),
+
+  /** Tell that a borrower was told of a listing. */
+  createListingNotice: (id: string, body: CreateListingNoticeRequest, call?: Call): Promise<ListingNotice> =>
+    send<ListingNotice>({ method: 'POST', path: at`/v1/loans/${id}/listing-notices`, body, keyed: true }, call),
+
+  /** List the notices of a loan. */
+  listListingNotices: (id: string, query?: ListConsentsParams, call?: Call): Listed<ListingNoticePage> =>
+    list<ListingNoticePage>(
+      { method: 'GET', path: at`/v1/loans/${id}/listing-notices`, query, shape: listingNoticePageShape },
+      call,
+    ),
+
+  /** Tell that a borrower disputes a loan. */
+  createDispute: (id: string, body: CreateDisputeRequest, call?: Call): Promise<Dispute> =>
+    send<Dispute>({ method: 'POST', path: at`/v1/loans/${id}/disputes`, body, keyed: true }, call),
+
+  /** List the disputes of a loan. */
+  listDisputes: (id: string, query?: ListConsentsParams, call?: Call): Listed<DisputePage> =>
+    list<DisputePage>({ method: 'GET', path: at`/v1/loans/${id}/disputes`, query, shape: disputePageShape }, call),
+
+  /** Resolve a dispute. */
+  resolveDispute: (id: string, disputeId: string, body: ResolveDisputeRequest, call?: Call): Promise<Dispute> =>
+    send<Dispute>({ method: 'POST', path: at`/v1/loans/${id}/disputes/${disputeId}/resolve`, body, keyed: true }, call),
+
+  /** Ask for a file. */
+  createExport: (body: CreateExportRequest, call?: Call): Promise<Export> =>
+    send<Export>({ method: 'POST', path: '/v1/exports', body, keyed: true, shape: exportShape }, call),
+
+  /** List files. */
+  listExports: (query?: ListExportsParams, call?: Call): Listed<ExportPage> =>
+    list<ExportPage>({ method: 'GET', path: '/v1/exports', query, shape: exportPageShape }, call),
+
+  /** Say that the receiver has accepted a file. */
+  acceptExport: (id: string, call?: Call): Promise<Export> =>
+    send<Export>({ method: 'POST', path: at`/v1/exports/${id}/accept`, keyed: true, shape: exportShape }, call),
+
+  /** Read how far a file is. */
+  getExport: (id: string, call?: Call): Promise<Export> =>
+    send<Export>({ method: 'GET', path: at`/v1/exports/${id}`, shape: exportShape }, call),
+
+  /** List what is wrong with loans. */
+  listExportExceptions: (id: string, query?: ListExportExceptionsParams, call?: Call): Listed<ExportExceptionPage> =>
+    list<ExportExceptionPage>(
+      { method: 'GET', path: at`/v1/exports/${id}/exceptions`, query, shape: exportExceptionPageShape },
+      call,
+    ),
+
+  /** List the loans that a file leaves out. */
+  listExcludedLoans: (id: string, query?: ListExportExceptionsParams, call?: Call): Listed<ExcludedLoanPage> =>
+    list<ExcludedLoanPage>(
+      { method: 'GET', path: at`/v1/exports/${id}/excluded`, query, shape: excludedLoanPageShape },
+      call,
+    ),
+
+  /** Get the file. */
+  getExportFile: (id: string, call?: Call): Promise<string> =>
+    send<string>({ method: 'GET', path: at`/v1/exports/${id}/file`, text: true }, call),
+
   /** Read the delinquency policy. */
   getDelinquencyPolicy: (query?: GetDelinquencyPolicyParams, call?: Call): Promise<DelinquencyPolicy> =>
     send<DelinquencyPolicy>({ method: 'GET', path: '/v1/delinquency-policy', query }, call),
@@ -4374,7 +4658,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List pending actions. */
   listPendingActions: (query?: ListPendingActionsParams, call?: Call): Listed<PendingActionPage> =>
-    list<PendingActionPage>({ method: 'GET', path: '/v1/pending-actions', query, shape: pendingActionPageShape }, call),
+    list<PendingActionPage>({ method: 'GET', path: '/v1/pending-actions', query }, call),
 
   /** Read a pending action. */
   getPendingAction: (id: string, call?: Call): Promise<PendingAction> =>
@@ -4398,7 +4682,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** Read the audit trail. */
   listAuditTrail: (query?: ListAuditTrailParams, call?: Call): Listed<AuditPage> =>
-    list<AuditPage>({ method: 'GET', path: '/v1/audit-trail', query, shape: auditPageShape }, call),
+    list<AuditPage>({ method: 'GET', path: '/v1/audit-trail', query }, call),
 
   /** Say whether the process is up. */
   getLiveness: (call?: Call): Promise<Health> =>

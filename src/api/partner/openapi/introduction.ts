@@ -56,6 +56,11 @@ export const TAGS = [
       'Compare the statement of a provider with the payments of its channel. Reading needs the role ADMIN or AUDITOR, and every other operation ADMIN.',
   },
   {
+    name: 'exports',
+    description:
+      'Files for credit bureaux and supervisors, and what borrowers are told and say of their listing. Every operation needs the role ADMIN.',
+  },
+  {
     name: 'arrears',
     description: 'The policy by which you say how late your loans are. Setting one needs the role ADMIN.',
   },
@@ -158,6 +163,8 @@ export const VARIABLES: StoryVariables = {
     channelId: id('createPaymentChannel'),
     paymentId: id('postPayment'),
     reconciliationId: id('createReconciliation'),
+    exportId: id('createExport'),
+    disputeId: id('createDispute'),
     dataRequestId: id('createDataRequest'),
   },
   inPaths: {
@@ -188,6 +195,8 @@ export const VARIABLES: StoryVariables = {
     '/v1/payment-channels/{id}': 'channelId',
     '/v1/payments/{id}': 'paymentId',
     '/v1/reconciliations/{id}': 'reconciliationId',
+    '/v1/exports/{id}': 'exportId',
+    '/v1/loans/{id}/disputes/{disputeId}': 'disputeId',
   },
 }
 

@@ -441,6 +441,11 @@ export const ModelName = {
   PaymentInbox: 'PaymentInbox',
   Reconciliation: 'Reconciliation',
   ReconciliationLine: 'ReconciliationLine',
+  ListingNotice: 'ListingNotice',
+  Dispute: 'Dispute',
+  ExportFormat: 'ExportFormat',
+  ExportFile: 'ExportFile',
+  ExportLine: 'ExportLine',
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
@@ -463,7 +468,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "rootSecret" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document" | "consent" | "guarantor" | "collateral"
+    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "rootSecret" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "listingNotice" | "dispute" | "exportFormat" | "exportFile" | "exportLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document" | "consent" | "guarantor" | "collateral"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3723,6 +3728,376 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ListingNotice: {
+      payload: Prisma.$ListingNoticePayload<ExtArgs>
+      fields: Prisma.ListingNoticeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ListingNoticeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ListingNoticeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload>
+        }
+        findFirst: {
+          args: Prisma.ListingNoticeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ListingNoticeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload>
+        }
+        findMany: {
+          args: Prisma.ListingNoticeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload>[]
+        }
+        create: {
+          args: Prisma.ListingNoticeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload>
+        }
+        createMany: {
+          args: Prisma.ListingNoticeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ListingNoticeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload>[]
+        }
+        delete: {
+          args: Prisma.ListingNoticeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload>
+        }
+        update: {
+          args: Prisma.ListingNoticeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload>
+        }
+        deleteMany: {
+          args: Prisma.ListingNoticeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ListingNoticeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ListingNoticeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload>[]
+        }
+        upsert: {
+          args: Prisma.ListingNoticeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ListingNoticePayload>
+        }
+        aggregate: {
+          args: Prisma.ListingNoticeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateListingNotice>
+        }
+        groupBy: {
+          args: Prisma.ListingNoticeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ListingNoticeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ListingNoticeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ListingNoticeCountAggregateOutputType> | number
+        }
+      }
+    }
+    Dispute: {
+      payload: Prisma.$DisputePayload<ExtArgs>
+      fields: Prisma.DisputeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DisputeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DisputeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload>
+        }
+        findFirst: {
+          args: Prisma.DisputeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DisputeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload>
+        }
+        findMany: {
+          args: Prisma.DisputeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload>[]
+        }
+        create: {
+          args: Prisma.DisputeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload>
+        }
+        createMany: {
+          args: Prisma.DisputeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DisputeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload>[]
+        }
+        delete: {
+          args: Prisma.DisputeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload>
+        }
+        update: {
+          args: Prisma.DisputeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload>
+        }
+        deleteMany: {
+          args: Prisma.DisputeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DisputeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DisputeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload>[]
+        }
+        upsert: {
+          args: Prisma.DisputeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DisputePayload>
+        }
+        aggregate: {
+          args: Prisma.DisputeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDispute>
+        }
+        groupBy: {
+          args: Prisma.DisputeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DisputeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DisputeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DisputeCountAggregateOutputType> | number
+        }
+      }
+    }
+    ExportFormat: {
+      payload: Prisma.$ExportFormatPayload<ExtArgs>
+      fields: Prisma.ExportFormatFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ExportFormatFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ExportFormatFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload>
+        }
+        findFirst: {
+          args: Prisma.ExportFormatFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ExportFormatFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload>
+        }
+        findMany: {
+          args: Prisma.ExportFormatFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload>[]
+        }
+        create: {
+          args: Prisma.ExportFormatCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload>
+        }
+        createMany: {
+          args: Prisma.ExportFormatCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ExportFormatCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload>[]
+        }
+        delete: {
+          args: Prisma.ExportFormatDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload>
+        }
+        update: {
+          args: Prisma.ExportFormatUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload>
+        }
+        deleteMany: {
+          args: Prisma.ExportFormatDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ExportFormatUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ExportFormatUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload>[]
+        }
+        upsert: {
+          args: Prisma.ExportFormatUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFormatPayload>
+        }
+        aggregate: {
+          args: Prisma.ExportFormatAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateExportFormat>
+        }
+        groupBy: {
+          args: Prisma.ExportFormatGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ExportFormatGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ExportFormatCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ExportFormatCountAggregateOutputType> | number
+        }
+      }
+    }
+    ExportFile: {
+      payload: Prisma.$ExportFilePayload<ExtArgs>
+      fields: Prisma.ExportFileFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ExportFileFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ExportFileFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload>
+        }
+        findFirst: {
+          args: Prisma.ExportFileFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ExportFileFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload>
+        }
+        findMany: {
+          args: Prisma.ExportFileFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload>[]
+        }
+        create: {
+          args: Prisma.ExportFileCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload>
+        }
+        createMany: {
+          args: Prisma.ExportFileCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ExportFileCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload>[]
+        }
+        delete: {
+          args: Prisma.ExportFileDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload>
+        }
+        update: {
+          args: Prisma.ExportFileUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload>
+        }
+        deleteMany: {
+          args: Prisma.ExportFileDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ExportFileUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ExportFileUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload>[]
+        }
+        upsert: {
+          args: Prisma.ExportFileUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportFilePayload>
+        }
+        aggregate: {
+          args: Prisma.ExportFileAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateExportFile>
+        }
+        groupBy: {
+          args: Prisma.ExportFileGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ExportFileGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ExportFileCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ExportFileCountAggregateOutputType> | number
+        }
+      }
+    }
+    ExportLine: {
+      payload: Prisma.$ExportLinePayload<ExtArgs>
+      fields: Prisma.ExportLineFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ExportLineFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ExportLineFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload>
+        }
+        findFirst: {
+          args: Prisma.ExportLineFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ExportLineFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload>
+        }
+        findMany: {
+          args: Prisma.ExportLineFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload>[]
+        }
+        create: {
+          args: Prisma.ExportLineCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload>
+        }
+        createMany: {
+          args: Prisma.ExportLineCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ExportLineCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload>[]
+        }
+        delete: {
+          args: Prisma.ExportLineDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload>
+        }
+        update: {
+          args: Prisma.ExportLineUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload>
+        }
+        deleteMany: {
+          args: Prisma.ExportLineDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ExportLineUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ExportLineUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload>[]
+        }
+        upsert: {
+          args: Prisma.ExportLineUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExportLinePayload>
+        }
+        aggregate: {
+          args: Prisma.ExportLineAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateExportLine>
+        }
+        groupBy: {
+          args: Prisma.ExportLineGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ExportLineGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ExportLineCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ExportLineCountAggregateOutputType> | number
+        }
+      }
+    }
     PortfolioDay: {
       payload: Prisma.$PortfolioDayPayload<ExtArgs>
       fields: Prisma.PortfolioDayFieldRefs
@@ -5027,6 +5402,90 @@ export const ReconciliationLineScalarFieldEnum = {
 export type ReconciliationLineScalarFieldEnum = (typeof ReconciliationLineScalarFieldEnum)[keyof typeof ReconciliationLineScalarFieldEnum]
 
 
+export const ListingNoticeScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  sentOn: 'sentOn',
+  channel: 'channel',
+  reference: 'reference',
+  createdAt: 'createdAt'
+} as const
+
+export type ListingNoticeScalarFieldEnum = (typeof ListingNoticeScalarFieldEnum)[keyof typeof ListingNoticeScalarFieldEnum]
+
+
+export const DisputeScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  openedOn: 'openedOn',
+  reason: 'reason',
+  outcome: 'outcome',
+  resolution: 'resolution',
+  resolvedOn: 'resolvedOn',
+  createdAt: 'createdAt',
+  resolvedAt: 'resolvedAt'
+} as const
+
+export type DisputeScalarFieldEnum = (typeof DisputeScalarFieldEnum)[keyof typeof DisputeScalarFieldEnum]
+
+
+export const ExportFormatScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  name: 'name',
+  version: 'version',
+  document: 'document',
+  createdAt: 'createdAt'
+} as const
+
+export type ExportFormatScalarFieldEnum = (typeof ExportFormatScalarFieldEnum)[keyof typeof ExportFormatScalarFieldEnum]
+
+
+export const ExportFileScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  format: 'format',
+  formatVersion: 'formatVersion',
+  document: 'document',
+  settings: 'settings',
+  asOf: 'asOf',
+  mode: 'mode',
+  corrects: 'corrects',
+  knownAt: 'knownAt',
+  state: 'state',
+  figures: 'figures',
+  sha256: 'sha256',
+  bytes: 'bytes',
+  createdAt: 'createdAt',
+  finishedAt: 'finishedAt',
+  acceptedAt: 'acceptedAt',
+  position: 'position',
+  done: 'done',
+  total: 'total',
+  sums: 'sums'
+} as const
+
+export type ExportFileScalarFieldEnum = (typeof ExportFileScalarFieldEnum)[keyof typeof ExportFileScalarFieldEnum]
+
+
+export const ExportLineScalarFieldEnum = {
+  organizationId: 'organizationId',
+  exportId: 'exportId',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  kind: 'kind',
+  reason: 'reason',
+  content: 'content',
+  isSealed: 'isSealed',
+  hash: 'hash'
+} as const
+
+export type ExportLineScalarFieldEnum = (typeof ExportLineScalarFieldEnum)[keyof typeof ExportLineScalarFieldEnum]
+
+
 export const PortfolioDayScalarFieldEnum = {
   organizationId: 'organizationId',
   policyVersion: 'policyVersion',
@@ -5489,6 +5948,11 @@ export type GlobalOmitConfig = {
   paymentInbox?: Prisma.PaymentInboxOmit
   reconciliation?: Prisma.ReconciliationOmit
   reconciliationLine?: Prisma.ReconciliationLineOmit
+  listingNotice?: Prisma.ListingNoticeOmit
+  dispute?: Prisma.DisputeOmit
+  exportFormat?: Prisma.ExportFormatOmit
+  exportFile?: Prisma.ExportFileOmit
+  exportLine?: Prisma.ExportLineOmit
   portfolioDay?: Prisma.PortfolioDayOmit
   portfolioHead?: Prisma.PortfolioHeadOmit
   loanBucket?: Prisma.LoanBucketOmit

@@ -95,6 +95,11 @@ export const ModelName = {
   PaymentInbox: 'PaymentInbox',
   Reconciliation: 'Reconciliation',
   ReconciliationLine: 'ReconciliationLine',
+  ListingNotice: 'ListingNotice',
+  Dispute: 'Dispute',
+  ExportFormat: 'ExportFormat',
+  ExportFile: 'ExportFile',
+  ExportLine: 'ExportLine',
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
@@ -865,6 +870,90 @@ export const ReconciliationLineScalarFieldEnum = {
 } as const
 
 export type ReconciliationLineScalarFieldEnum = (typeof ReconciliationLineScalarFieldEnum)[keyof typeof ReconciliationLineScalarFieldEnum]
+
+
+export const ListingNoticeScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  sentOn: 'sentOn',
+  channel: 'channel',
+  reference: 'reference',
+  createdAt: 'createdAt'
+} as const
+
+export type ListingNoticeScalarFieldEnum = (typeof ListingNoticeScalarFieldEnum)[keyof typeof ListingNoticeScalarFieldEnum]
+
+
+export const DisputeScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  openedOn: 'openedOn',
+  reason: 'reason',
+  outcome: 'outcome',
+  resolution: 'resolution',
+  resolvedOn: 'resolvedOn',
+  createdAt: 'createdAt',
+  resolvedAt: 'resolvedAt'
+} as const
+
+export type DisputeScalarFieldEnum = (typeof DisputeScalarFieldEnum)[keyof typeof DisputeScalarFieldEnum]
+
+
+export const ExportFormatScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  name: 'name',
+  version: 'version',
+  document: 'document',
+  createdAt: 'createdAt'
+} as const
+
+export type ExportFormatScalarFieldEnum = (typeof ExportFormatScalarFieldEnum)[keyof typeof ExportFormatScalarFieldEnum]
+
+
+export const ExportFileScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  format: 'format',
+  formatVersion: 'formatVersion',
+  document: 'document',
+  settings: 'settings',
+  asOf: 'asOf',
+  mode: 'mode',
+  corrects: 'corrects',
+  knownAt: 'knownAt',
+  state: 'state',
+  figures: 'figures',
+  sha256: 'sha256',
+  bytes: 'bytes',
+  createdAt: 'createdAt',
+  finishedAt: 'finishedAt',
+  acceptedAt: 'acceptedAt',
+  position: 'position',
+  done: 'done',
+  total: 'total',
+  sums: 'sums'
+} as const
+
+export type ExportFileScalarFieldEnum = (typeof ExportFileScalarFieldEnum)[keyof typeof ExportFileScalarFieldEnum]
+
+
+export const ExportLineScalarFieldEnum = {
+  organizationId: 'organizationId',
+  exportId: 'exportId',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  kind: 'kind',
+  reason: 'reason',
+  content: 'content',
+  isSealed: 'isSealed',
+  hash: 'hash'
+} as const
+
+export type ExportLineScalarFieldEnum = (typeof ExportLineScalarFieldEnum)[keyof typeof ExportLineScalarFieldEnum]
 
 
 export const PortfolioDayScalarFieldEnum = {

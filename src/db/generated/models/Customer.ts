@@ -381,6 +381,7 @@ export type CustomerWhereInput = {
   consents?: Prisma.ConsentListRelationFilter
   guaranteed?: Prisma.GuarantorListRelationFilter
   collateral?: Prisma.CollateralListRelationFilter
+  disputes?: Prisma.DisputeListRelationFilter
 }
 
 export type CustomerOrderByWithRelationInput = {
@@ -416,6 +417,7 @@ export type CustomerOrderByWithRelationInput = {
   consents?: Prisma.ConsentOrderByRelationAggregateInput
   guaranteed?: Prisma.GuarantorOrderByRelationAggregateInput
   collateral?: Prisma.CollateralOrderByRelationAggregateInput
+  disputes?: Prisma.DisputeOrderByRelationAggregateInput
 }
 
 export type CustomerWhereUniqueInput = Prisma.AtLeast<{
@@ -456,6 +458,7 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   consents?: Prisma.ConsentListRelationFilter
   guaranteed?: Prisma.GuarantorListRelationFilter
   collateral?: Prisma.CollateralListRelationFilter
+  disputes?: Prisma.DisputeListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
 
 export type CustomerOrderByWithAggregationInput = {
@@ -550,6 +553,7 @@ export type CustomerCreateInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateInput = {
@@ -584,6 +588,7 @@ export type CustomerUncheckedCreateInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUpdateInput = {
@@ -618,6 +623,7 @@ export type CustomerUpdateInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateInput = {
@@ -652,6 +658,7 @@ export type CustomerUncheckedUpdateInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyInput = {
@@ -982,6 +989,20 @@ export type CustomerUpdateOneRequiredWithoutStatementsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutStatementsInput, Prisma.CustomerUpdateWithoutStatementsInput>, Prisma.CustomerUncheckedUpdateWithoutStatementsInput>
 }
 
+export type CustomerCreateNestedOneWithoutDisputesInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDisputesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutDisputesNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutDisputesInput
+  upsert?: Prisma.CustomerUpsertWithoutDisputesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutDisputesInput, Prisma.CustomerUpdateWithoutDisputesInput>, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+}
+
 export type CustomerCreateNestedOneWithoutConsentsInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutConsentsInput
@@ -1057,6 +1078,7 @@ export type CustomerCreateWithoutOrganizationInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutOrganizationInput = {
@@ -1090,6 +1112,7 @@ export type CustomerUncheckedCreateWithoutOrganizationInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutOrganizationInput = {
@@ -1178,6 +1201,7 @@ export type CustomerCreateWithoutDataRequestsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutDataRequestsInput = {
@@ -1211,6 +1235,7 @@ export type CustomerUncheckedCreateWithoutDataRequestsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutDataRequestsInput = {
@@ -1260,6 +1285,7 @@ export type CustomerUpdateWithoutDataRequestsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutDataRequestsInput = {
@@ -1293,6 +1319,7 @@ export type CustomerUncheckedUpdateWithoutDataRequestsInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutLoansInput = {
@@ -1326,6 +1353,7 @@ export type CustomerCreateWithoutLoansInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutLoansInput = {
@@ -1359,6 +1387,7 @@ export type CustomerUncheckedCreateWithoutLoansInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutLoansInput = {
@@ -1408,6 +1437,7 @@ export type CustomerUpdateWithoutLoansInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutLoansInput = {
@@ -1441,6 +1471,7 @@ export type CustomerUncheckedUpdateWithoutLoansInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutDecisionsInput = {
@@ -1474,6 +1505,7 @@ export type CustomerCreateWithoutDecisionsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutDecisionsInput = {
@@ -1507,6 +1539,7 @@ export type CustomerUncheckedCreateWithoutDecisionsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutDecisionsInput = {
@@ -1556,6 +1589,7 @@ export type CustomerUpdateWithoutDecisionsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutDecisionsInput = {
@@ -1589,6 +1623,7 @@ export type CustomerUncheckedUpdateWithoutDecisionsInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutStandingInput = {
@@ -1622,6 +1657,7 @@ export type CustomerCreateWithoutStandingInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutStandingInput = {
@@ -1655,6 +1691,7 @@ export type CustomerUncheckedCreateWithoutStandingInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutStandingInput = {
@@ -1704,6 +1741,7 @@ export type CustomerUpdateWithoutStandingInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutStandingInput = {
@@ -1737,6 +1775,7 @@ export type CustomerUncheckedUpdateWithoutStandingInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutStatementsInput = {
@@ -1770,6 +1809,7 @@ export type CustomerCreateWithoutStatementsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutStatementsInput = {
@@ -1803,6 +1843,7 @@ export type CustomerUncheckedCreateWithoutStatementsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutStatementsInput = {
@@ -1852,6 +1893,7 @@ export type CustomerUpdateWithoutStatementsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutStatementsInput = {
@@ -1881,6 +1923,159 @@ export type CustomerUncheckedUpdateWithoutStatementsInput = {
   loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
   decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
   standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutDisputesInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutDisputesInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutDisputesInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+}
+
+export type CustomerUpsertWithoutDisputesInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutDisputesInput, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutDisputesInput, Prisma.CustomerUncheckedCreateWithoutDisputesInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutDisputesInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutDisputesInput, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
+}
+
+export type CustomerUpdateWithoutDisputesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutDisputesInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
@@ -1918,6 +2113,7 @@ export type CustomerCreateWithoutConsentsInput = {
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutConsentsInput = {
@@ -1951,6 +2147,7 @@ export type CustomerUncheckedCreateWithoutConsentsInput = {
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutConsentsInput = {
@@ -2000,6 +2197,7 @@ export type CustomerUpdateWithoutConsentsInput = {
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutConsentsInput = {
@@ -2033,6 +2231,7 @@ export type CustomerUncheckedUpdateWithoutConsentsInput = {
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutGuaranteedInput = {
@@ -2066,6 +2265,7 @@ export type CustomerCreateWithoutGuaranteedInput = {
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutGuaranteedInput = {
@@ -2099,6 +2299,7 @@ export type CustomerUncheckedCreateWithoutGuaranteedInput = {
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutGuaranteedInput = {
@@ -2148,6 +2349,7 @@ export type CustomerUpdateWithoutGuaranteedInput = {
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutGuaranteedInput = {
@@ -2181,6 +2383,7 @@ export type CustomerUncheckedUpdateWithoutGuaranteedInput = {
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutCollateralInput = {
@@ -2214,6 +2417,7 @@ export type CustomerCreateWithoutCollateralInput = {
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutCollateralInput = {
@@ -2247,6 +2451,7 @@ export type CustomerUncheckedCreateWithoutCollateralInput = {
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutCollateralInput = {
@@ -2296,6 +2501,7 @@ export type CustomerUpdateWithoutCollateralInput = {
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutCollateralInput = {
@@ -2329,6 +2535,7 @@ export type CustomerUncheckedUpdateWithoutCollateralInput = {
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateManyOrganizationInput = {
@@ -2387,6 +2594,7 @@ export type CustomerUpdateWithoutOrganizationInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutOrganizationInput = {
@@ -2420,6 +2628,7 @@ export type CustomerUncheckedUpdateWithoutOrganizationInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateManyWithoutOrganizationInput = {
@@ -2460,6 +2669,7 @@ export type CustomerCountOutputType = {
   consents: number
   guaranteed: number
   collateral: number
+  disputes: number
 }
 
 export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2470,6 +2680,7 @@ export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensio
   consents?: boolean | CustomerCountOutputTypeCountConsentsArgs
   guaranteed?: boolean | CustomerCountOutputTypeCountGuaranteedArgs
   collateral?: boolean | CustomerCountOutputTypeCountCollateralArgs
+  disputes?: boolean | CustomerCountOutputTypeCountDisputesArgs
 }
 
 /**
@@ -2531,6 +2742,13 @@ export type CustomerCountOutputTypeCountCollateralArgs<ExtArgs extends runtime.T
   where?: Prisma.CollateralWhereInput
 }
 
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountDisputesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DisputeWhereInput
+}
+
 
 export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   organizationId?: boolean
@@ -2565,6 +2783,7 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
   guaranteed?: boolean | Prisma.Customer$guaranteedArgs<ExtArgs>
   collateral?: boolean | Prisma.Customer$collateralArgs<ExtArgs>
+  disputes?: boolean | Prisma.Customer$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
 
@@ -2659,6 +2878,7 @@ export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
   guaranteed?: boolean | Prisma.Customer$guaranteedArgs<ExtArgs>
   collateral?: boolean | Prisma.Customer$collateralArgs<ExtArgs>
+  disputes?: boolean | Prisma.Customer$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CustomerIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2680,6 +2900,7 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     consents: Prisma.$ConsentPayload<ExtArgs>[]
     guaranteed: Prisma.$GuarantorPayload<ExtArgs>[]
     collateral: Prisma.$CollateralPayload<ExtArgs>[]
+    disputes: Prisma.$DisputePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     organizationId: number
@@ -3108,6 +3329,7 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   consents<T extends Prisma.Customer$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   guaranteed<T extends Prisma.Customer$guaranteedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$guaranteedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GuarantorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   collateral<T extends Prisma.Customer$collateralArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$collateralArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CollateralPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  disputes<T extends Prisma.Customer$disputesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$disputesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DisputePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3745,6 +3967,30 @@ export type Customer$collateralArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.CollateralScalarFieldEnum | Prisma.CollateralScalarFieldEnum[]
+}
+
+/**
+ * Customer.disputes
+ */
+export type Customer$disputesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Dispute
+   */
+  select?: Prisma.DisputeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Dispute
+   */
+  omit?: Prisma.DisputeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DisputeInclude<ExtArgs> | null
+  where?: Prisma.DisputeWhereInput
+  orderBy?: Prisma.DisputeOrderByWithRelationInput | Prisma.DisputeOrderByWithRelationInput[]
+  cursor?: Prisma.DisputeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DisputeScalarFieldEnum | Prisma.DisputeScalarFieldEnum[]
 }
 
 /**

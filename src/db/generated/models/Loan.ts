@@ -578,6 +578,8 @@ export type LoanWhereInput = {
   entries?: Prisma.LoanEntryListRelationFilter
   guarantors?: Prisma.GuarantorListRelationFilter
   collateral?: Prisma.CollateralListRelationFilter
+  notices?: Prisma.ListingNoticeListRelationFilter
+  disputes?: Prisma.DisputeListRelationFilter
 }
 
 export type LoanOrderByWithRelationInput = {
@@ -627,6 +629,8 @@ export type LoanOrderByWithRelationInput = {
   entries?: Prisma.LoanEntryOrderByRelationAggregateInput
   guarantors?: Prisma.GuarantorOrderByRelationAggregateInput
   collateral?: Prisma.CollateralOrderByRelationAggregateInput
+  notices?: Prisma.ListingNoticeOrderByRelationAggregateInput
+  disputes?: Prisma.DisputeOrderByRelationAggregateInput
 }
 
 export type LoanWhereUniqueInput = Prisma.AtLeast<{
@@ -681,6 +685,8 @@ export type LoanWhereUniqueInput = Prisma.AtLeast<{
   entries?: Prisma.LoanEntryListRelationFilter
   guarantors?: Prisma.GuarantorListRelationFilter
   collateral?: Prisma.CollateralListRelationFilter
+  notices?: Prisma.ListingNoticeListRelationFilter
+  disputes?: Prisma.DisputeListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
 
 export type LoanOrderByWithAggregationInput = {
@@ -821,6 +827,8 @@ export type LoanCreateInput = {
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateInput = {
@@ -868,6 +876,8 @@ export type LoanUncheckedCreateInput = {
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUpdateInput = {
@@ -914,6 +924,8 @@ export type LoanUpdateInput = {
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateInput = {
@@ -961,6 +973,8 @@ export type LoanUncheckedUpdateInput = {
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateManyInput = {
@@ -1401,6 +1415,34 @@ export type LoanUpdateOneRequiredWithoutEntriesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutEntriesInput, Prisma.LoanUpdateWithoutEntriesInput>, Prisma.LoanUncheckedUpdateWithoutEntriesInput>
 }
 
+export type LoanCreateNestedOneWithoutNoticesInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutNoticesInput, Prisma.LoanUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutNoticesInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutNoticesNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutNoticesInput, Prisma.LoanUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutNoticesInput
+  upsert?: Prisma.LoanUpsertWithoutNoticesInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutNoticesInput, Prisma.LoanUpdateWithoutNoticesInput>, Prisma.LoanUncheckedUpdateWithoutNoticesInput>
+}
+
+export type LoanCreateNestedOneWithoutDisputesInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutDisputesInput, Prisma.LoanUncheckedCreateWithoutDisputesInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutDisputesInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutDisputesNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutDisputesInput, Prisma.LoanUncheckedCreateWithoutDisputesInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutDisputesInput
+  upsert?: Prisma.LoanUpsertWithoutDisputesInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutDisputesInput, Prisma.LoanUpdateWithoutDisputesInput>, Prisma.LoanUncheckedUpdateWithoutDisputesInput>
+}
+
 export type LoanCreateNestedOneWithoutGuarantorsInput = {
   create?: Prisma.XOR<Prisma.LoanCreateWithoutGuarantorsInput, Prisma.LoanUncheckedCreateWithoutGuarantorsInput>
   connectOrCreate?: Prisma.LoanCreateOrConnectWithoutGuarantorsInput
@@ -1472,6 +1514,8 @@ export type LoanCreateWithoutProductInput = {
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutProductInput = {
@@ -1517,6 +1561,8 @@ export type LoanUncheckedCreateWithoutProductInput = {
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutProductInput = {
@@ -1634,6 +1680,8 @@ export type LoanCreateWithoutCustomerInput = {
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutCustomerInput = {
@@ -1679,6 +1727,8 @@ export type LoanUncheckedCreateWithoutCustomerInput = {
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutCustomerInput = {
@@ -1750,6 +1800,8 @@ export type LoanCreateWithoutPeriodsInput = {
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutPeriodsInput = {
@@ -1796,6 +1848,8 @@ export type LoanUncheckedCreateWithoutPeriodsInput = {
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutPeriodsInput = {
@@ -1857,6 +1911,8 @@ export type LoanUpdateWithoutPeriodsInput = {
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutPeriodsInput = {
@@ -1903,6 +1959,8 @@ export type LoanUncheckedUpdateWithoutPeriodsInput = {
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateWithoutEntriesInput = {
@@ -1948,6 +2006,8 @@ export type LoanCreateWithoutEntriesInput = {
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutEntriesInput = {
@@ -1994,6 +2054,8 @@ export type LoanUncheckedCreateWithoutEntriesInput = {
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutEntriesInput = {
@@ -2055,6 +2117,8 @@ export type LoanUpdateWithoutEntriesInput = {
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutEntriesInput = {
@@ -2101,6 +2165,420 @@ export type LoanUncheckedUpdateWithoutEntriesInput = {
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutNoticesInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutNoticesInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutNoticesInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutNoticesInput, Prisma.LoanUncheckedCreateWithoutNoticesInput>
+}
+
+export type LoanUpsertWithoutNoticesInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutNoticesInput, Prisma.LoanUncheckedUpdateWithoutNoticesInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutNoticesInput, Prisma.LoanUncheckedCreateWithoutNoticesInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutNoticesInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutNoticesInput, Prisma.LoanUncheckedUpdateWithoutNoticesInput>
+}
+
+export type LoanUpdateWithoutNoticesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutNoticesInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutDisputesInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutDisputesInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutDisputesInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutDisputesInput, Prisma.LoanUncheckedCreateWithoutDisputesInput>
+}
+
+export type LoanUpsertWithoutDisputesInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutDisputesInput, Prisma.LoanUncheckedUpdateWithoutDisputesInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutDisputesInput, Prisma.LoanUncheckedCreateWithoutDisputesInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutDisputesInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutDisputesInput, Prisma.LoanUncheckedUpdateWithoutDisputesInput>
+}
+
+export type LoanUpdateWithoutDisputesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutDisputesInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateWithoutGuarantorsInput = {
@@ -2146,6 +2624,8 @@ export type LoanCreateWithoutGuarantorsInput = {
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutGuarantorsInput = {
@@ -2192,6 +2672,8 @@ export type LoanUncheckedCreateWithoutGuarantorsInput = {
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutGuarantorsInput = {
@@ -2253,6 +2735,8 @@ export type LoanUpdateWithoutGuarantorsInput = {
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutGuarantorsInput = {
@@ -2299,6 +2783,8 @@ export type LoanUncheckedUpdateWithoutGuarantorsInput = {
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateWithoutCollateralInput = {
@@ -2344,6 +2830,8 @@ export type LoanCreateWithoutCollateralInput = {
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
 export type LoanUncheckedCreateWithoutCollateralInput = {
@@ -2390,6 +2878,8 @@ export type LoanUncheckedCreateWithoutCollateralInput = {
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
 export type LoanCreateOrConnectWithoutCollateralInput = {
@@ -2451,6 +2941,8 @@ export type LoanUpdateWithoutCollateralInput = {
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutCollateralInput = {
@@ -2497,6 +2989,8 @@ export type LoanUncheckedUpdateWithoutCollateralInput = {
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateManyProductInput = {
@@ -2583,6 +3077,8 @@ export type LoanUpdateWithoutProductInput = {
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutProductInput = {
@@ -2628,6 +3124,8 @@ export type LoanUncheckedUpdateWithoutProductInput = {
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateManyWithoutProductInput = {
@@ -2755,6 +3253,8 @@ export type LoanUpdateWithoutCustomerInput = {
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateWithoutCustomerInput = {
@@ -2800,6 +3300,8 @@ export type LoanUncheckedUpdateWithoutCustomerInput = {
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanUncheckedUpdateManyWithoutCustomerInput = {
@@ -2853,6 +3355,8 @@ export type LoanCountOutputType = {
   entries: number
   guarantors: number
   collateral: number
+  notices: number
+  disputes: number
 }
 
 export type LoanCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2860,6 +3364,8 @@ export type LoanCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   entries?: boolean | LoanCountOutputTypeCountEntriesArgs
   guarantors?: boolean | LoanCountOutputTypeCountGuarantorsArgs
   collateral?: boolean | LoanCountOutputTypeCountCollateralArgs
+  notices?: boolean | LoanCountOutputTypeCountNoticesArgs
+  disputes?: boolean | LoanCountOutputTypeCountDisputesArgs
 }
 
 /**
@@ -2898,6 +3404,20 @@ export type LoanCountOutputTypeCountGuarantorsArgs<ExtArgs extends runtime.Types
  */
 export type LoanCountOutputTypeCountCollateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CollateralWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountNoticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ListingNoticeWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountDisputesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.DisputeWhereInput
 }
 
 
@@ -2948,6 +3468,8 @@ export type LoanSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   entries?: boolean | Prisma.Loan$entriesArgs<ExtArgs>
   guarantors?: boolean | Prisma.Loan$guarantorsArgs<ExtArgs>
   collateral?: boolean | Prisma.Loan$collateralArgs<ExtArgs>
+  notices?: boolean | Prisma.Loan$noticesArgs<ExtArgs>
+  disputes?: boolean | Prisma.Loan$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.LoanCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["loan"]>
 
@@ -3092,6 +3614,8 @@ export type LoanInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   entries?: boolean | Prisma.Loan$entriesArgs<ExtArgs>
   guarantors?: boolean | Prisma.Loan$guarantorsArgs<ExtArgs>
   collateral?: boolean | Prisma.Loan$collateralArgs<ExtArgs>
+  notices?: boolean | Prisma.Loan$noticesArgs<ExtArgs>
+  disputes?: boolean | Prisma.Loan$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.LoanCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type LoanIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3112,6 +3636,8 @@ export type $LoanPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     entries: Prisma.$LoanEntryPayload<ExtArgs>[]
     guarantors: Prisma.$GuarantorPayload<ExtArgs>[]
     collateral: Prisma.$CollateralPayload<ExtArgs>[]
+    notices: Prisma.$ListingNoticePayload<ExtArgs>[]
+    disputes: Prisma.$DisputePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     organizationId: number
@@ -3554,6 +4080,8 @@ export interface Prisma__LoanClient<T, Null = never, ExtArgs extends runtime.Typ
   entries<T extends Prisma.Loan$entriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$entriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   guarantors<T extends Prisma.Loan$guarantorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$guarantorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GuarantorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   collateral<T extends Prisma.Loan$collateralArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$collateralArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CollateralPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  notices<T extends Prisma.Loan$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ListingNoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  disputes<T extends Prisma.Loan$disputesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$disputesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DisputePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4136,6 +4664,54 @@ export type Loan$collateralArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   distinct?: Prisma.CollateralScalarFieldEnum | Prisma.CollateralScalarFieldEnum[]
+}
+
+/**
+ * Loan.notices
+ */
+export type Loan$noticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ListingNotice
+   */
+  select?: Prisma.ListingNoticeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ListingNotice
+   */
+  omit?: Prisma.ListingNoticeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ListingNoticeInclude<ExtArgs> | null
+  where?: Prisma.ListingNoticeWhereInput
+  orderBy?: Prisma.ListingNoticeOrderByWithRelationInput | Prisma.ListingNoticeOrderByWithRelationInput[]
+  cursor?: Prisma.ListingNoticeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ListingNoticeScalarFieldEnum | Prisma.ListingNoticeScalarFieldEnum[]
+}
+
+/**
+ * Loan.disputes
+ */
+export type Loan$disputesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Dispute
+   */
+  select?: Prisma.DisputeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Dispute
+   */
+  omit?: Prisma.DisputeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.DisputeInclude<ExtArgs> | null
+  where?: Prisma.DisputeWhereInput
+  orderBy?: Prisma.DisputeOrderByWithRelationInput | Prisma.DisputeOrderByWithRelationInput[]
+  cursor?: Prisma.DisputeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.DisputeScalarFieldEnum | Prisma.DisputeScalarFieldEnum[]
 }
 
 /**

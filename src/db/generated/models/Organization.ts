@@ -303,6 +303,8 @@ export type OrganizationWhereInput = {
   figures?: Prisma.XOR<Prisma.BookFiguresNullableScalarRelationFilter, Prisma.BookFiguresWhereInput> | null
   webhooks?: Prisma.WebhookEndpointListRelationFilter
   channels?: Prisma.PaymentChannelListRelationFilter
+  formats?: Prisma.ExportFormatListRelationFilter
+  exports?: Prisma.ExportFileListRelationFilter
   portfolioDays?: Prisma.PortfolioDayListRelationFilter
   portfolioHead?: Prisma.XOR<Prisma.PortfolioHeadNullableScalarRelationFilter, Prisma.PortfolioHeadWhereInput> | null
   testClock?: Prisma.XOR<Prisma.TestClockNullableScalarRelationFilter, Prisma.TestClockWhereInput> | null
@@ -333,6 +335,8 @@ export type OrganizationOrderByWithRelationInput = {
   figures?: Prisma.BookFiguresOrderByWithRelationInput
   webhooks?: Prisma.WebhookEndpointOrderByRelationAggregateInput
   channels?: Prisma.PaymentChannelOrderByRelationAggregateInput
+  formats?: Prisma.ExportFormatOrderByRelationAggregateInput
+  exports?: Prisma.ExportFileOrderByRelationAggregateInput
   portfolioDays?: Prisma.PortfolioDayOrderByRelationAggregateInput
   portfolioHead?: Prisma.PortfolioHeadOrderByWithRelationInput
   testClock?: Prisma.TestClockOrderByWithRelationInput
@@ -367,6 +371,8 @@ export type OrganizationWhereUniqueInput = Prisma.AtLeast<{
   figures?: Prisma.XOR<Prisma.BookFiguresNullableScalarRelationFilter, Prisma.BookFiguresWhereInput> | null
   webhooks?: Prisma.WebhookEndpointListRelationFilter
   channels?: Prisma.PaymentChannelListRelationFilter
+  formats?: Prisma.ExportFormatListRelationFilter
+  exports?: Prisma.ExportFileListRelationFilter
   portfolioDays?: Prisma.PortfolioDayListRelationFilter
   portfolioHead?: Prisma.XOR<Prisma.PortfolioHeadNullableScalarRelationFilter, Prisma.PortfolioHeadWhereInput> | null
   testClock?: Prisma.XOR<Prisma.TestClockNullableScalarRelationFilter, Prisma.TestClockWhereInput> | null
@@ -437,6 +443,8 @@ export type OrganizationCreateInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -467,6 +475,8 @@ export type OrganizationUncheckedCreateInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -497,6 +507,8 @@ export type OrganizationUpdateInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -527,6 +539,8 @@ export type OrganizationUncheckedUpdateInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -856,6 +870,34 @@ export type OrganizationUpdateOneRequiredWithoutChannelsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutChannelsInput, Prisma.OrganizationUpdateWithoutChannelsInput>, Prisma.OrganizationUncheckedUpdateWithoutChannelsInput>
 }
 
+export type OrganizationCreateNestedOneWithoutFormatsInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutFormatsInput, Prisma.OrganizationUncheckedCreateWithoutFormatsInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutFormatsInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+}
+
+export type OrganizationUpdateOneRequiredWithoutFormatsNestedInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutFormatsInput, Prisma.OrganizationUncheckedCreateWithoutFormatsInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutFormatsInput
+  upsert?: Prisma.OrganizationUpsertWithoutFormatsInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutFormatsInput, Prisma.OrganizationUpdateWithoutFormatsInput>, Prisma.OrganizationUncheckedUpdateWithoutFormatsInput>
+}
+
+export type OrganizationCreateNestedOneWithoutExportsInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutExportsInput, Prisma.OrganizationUncheckedCreateWithoutExportsInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutExportsInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+}
+
+export type OrganizationUpdateOneRequiredWithoutExportsNestedInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutExportsInput, Prisma.OrganizationUncheckedCreateWithoutExportsInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutExportsInput
+  upsert?: Prisma.OrganizationUpsertWithoutExportsInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutExportsInput, Prisma.OrganizationUpdateWithoutExportsInput>, Prisma.OrganizationUncheckedUpdateWithoutExportsInput>
+}
+
 export type OrganizationCreateNestedOneWithoutPortfolioDaysInput = {
   create?: Prisma.XOR<Prisma.OrganizationCreateWithoutPortfolioDaysInput, Prisma.OrganizationUncheckedCreateWithoutPortfolioDaysInput>
   connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutPortfolioDaysInput
@@ -908,6 +950,8 @@ export type OrganizationCreateWithoutLogoInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -937,6 +981,8 @@ export type OrganizationUncheckedCreateWithoutLogoInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -982,6 +1028,8 @@ export type OrganizationUpdateWithoutLogoInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1011,6 +1059,8 @@ export type OrganizationUncheckedUpdateWithoutLogoInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1041,6 +1091,8 @@ export type OrganizationCreateWithoutTestClockInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
 }
@@ -1070,6 +1122,8 @@ export type OrganizationUncheckedCreateWithoutTestClockInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
 }
@@ -1115,6 +1169,8 @@ export type OrganizationUpdateWithoutTestClockInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
 }
@@ -1144,6 +1200,8 @@ export type OrganizationUncheckedUpdateWithoutTestClockInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
 }
@@ -1172,6 +1230,8 @@ export type OrganizationCreateWithoutActionsInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1201,6 +1261,8 @@ export type OrganizationUncheckedCreateWithoutActionsInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1246,6 +1308,8 @@ export type OrganizationUpdateWithoutActionsInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1275,6 +1339,8 @@ export type OrganizationUncheckedUpdateWithoutActionsInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1304,6 +1370,8 @@ export type OrganizationCreateWithoutAccountsInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1333,6 +1401,8 @@ export type OrganizationUncheckedCreateWithoutAccountsInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1378,6 +1448,8 @@ export type OrganizationUpdateWithoutAccountsInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1407,6 +1479,8 @@ export type OrganizationUncheckedUpdateWithoutAccountsInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1436,6 +1510,8 @@ export type OrganizationCreateWithoutApiKeysInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1465,6 +1541,8 @@ export type OrganizationUncheckedCreateWithoutApiKeysInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1510,6 +1588,8 @@ export type OrganizationUpdateWithoutApiKeysInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1539,6 +1619,8 @@ export type OrganizationUncheckedUpdateWithoutApiKeysInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1568,6 +1650,8 @@ export type OrganizationCreateWithoutProductsInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1597,6 +1681,8 @@ export type OrganizationUncheckedCreateWithoutProductsInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1642,6 +1728,8 @@ export type OrganizationUpdateWithoutProductsInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1671,6 +1759,8 @@ export type OrganizationUncheckedUpdateWithoutProductsInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1700,6 +1790,8 @@ export type OrganizationCreateWithoutCustomersInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1729,6 +1821,8 @@ export type OrganizationUncheckedCreateWithoutCustomersInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1774,6 +1868,8 @@ export type OrganizationUpdateWithoutCustomersInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1803,6 +1899,8 @@ export type OrganizationUncheckedUpdateWithoutCustomersInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1832,6 +1930,8 @@ export type OrganizationCreateWithoutPoliciesInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1861,6 +1961,8 @@ export type OrganizationUncheckedCreateWithoutPoliciesInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -1906,6 +2008,8 @@ export type OrganizationUpdateWithoutPoliciesInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -1935,6 +2039,8 @@ export type OrganizationUncheckedUpdateWithoutPoliciesInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -1964,6 +2070,8 @@ export type OrganizationCreateWithoutArrearsInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -1993,6 +2101,8 @@ export type OrganizationUncheckedCreateWithoutArrearsInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -2038,6 +2148,8 @@ export type OrganizationUpdateWithoutArrearsInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -2067,6 +2179,8 @@ export type OrganizationUncheckedUpdateWithoutArrearsInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -2096,6 +2210,8 @@ export type OrganizationCreateWithoutFiguresInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -2125,6 +2241,8 @@ export type OrganizationUncheckedCreateWithoutFiguresInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -2170,6 +2288,8 @@ export type OrganizationUpdateWithoutFiguresInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -2199,6 +2319,8 @@ export type OrganizationUncheckedUpdateWithoutFiguresInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -2228,6 +2350,8 @@ export type OrganizationCreateWithoutWebhooksInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -2257,6 +2381,8 @@ export type OrganizationUncheckedCreateWithoutWebhooksInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -2302,6 +2428,8 @@ export type OrganizationUpdateWithoutWebhooksInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -2331,6 +2459,8 @@ export type OrganizationUncheckedUpdateWithoutWebhooksInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -2360,6 +2490,8 @@ export type OrganizationCreateWithoutChannelsInput = {
   arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
@@ -2389,6 +2521,8 @@ export type OrganizationUncheckedCreateWithoutChannelsInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
@@ -2434,6 +2568,8 @@ export type OrganizationUpdateWithoutChannelsInput = {
   arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
@@ -2463,6 +2599,288 @@ export type OrganizationUncheckedUpdateWithoutChannelsInput = {
   arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationCreateWithoutFormatsInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationUncheckedCreateWithoutFormatsInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationCreateOrConnectWithoutFormatsInput = {
+  where: Prisma.OrganizationWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutFormatsInput, Prisma.OrganizationUncheckedCreateWithoutFormatsInput>
+}
+
+export type OrganizationUpsertWithoutFormatsInput = {
+  update: Prisma.XOR<Prisma.OrganizationUpdateWithoutFormatsInput, Prisma.OrganizationUncheckedUpdateWithoutFormatsInput>
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutFormatsInput, Prisma.OrganizationUncheckedCreateWithoutFormatsInput>
+  where?: Prisma.OrganizationWhereInput
+}
+
+export type OrganizationUpdateToOneWithWhereWithoutFormatsInput = {
+  where?: Prisma.OrganizationWhereInput
+  data: Prisma.XOR<Prisma.OrganizationUpdateWithoutFormatsInput, Prisma.OrganizationUncheckedUpdateWithoutFormatsInput>
+}
+
+export type OrganizationUpdateWithoutFormatsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationUncheckedUpdateWithoutFormatsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationCreateWithoutExportsInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationUncheckedCreateWithoutExportsInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationCreateOrConnectWithoutExportsInput = {
+  where: Prisma.OrganizationWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutExportsInput, Prisma.OrganizationUncheckedCreateWithoutExportsInput>
+}
+
+export type OrganizationUpsertWithoutExportsInput = {
+  update: Prisma.XOR<Prisma.OrganizationUpdateWithoutExportsInput, Prisma.OrganizationUncheckedUpdateWithoutExportsInput>
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutExportsInput, Prisma.OrganizationUncheckedCreateWithoutExportsInput>
+  where?: Prisma.OrganizationWhereInput
+}
+
+export type OrganizationUpdateToOneWithWhereWithoutExportsInput = {
+  where?: Prisma.OrganizationWhereInput
+  data: Prisma.XOR<Prisma.OrganizationUpdateWithoutExportsInput, Prisma.OrganizationUncheckedUpdateWithoutExportsInput>
+}
+
+export type OrganizationUpdateWithoutExportsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationUncheckedUpdateWithoutExportsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
@@ -2493,6 +2911,8 @@ export type OrganizationCreateWithoutPortfolioDaysInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
@@ -2522,6 +2942,8 @@ export type OrganizationUncheckedCreateWithoutPortfolioDaysInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
@@ -2567,6 +2989,8 @@ export type OrganizationUpdateWithoutPortfolioDaysInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
@@ -2596,6 +3020,8 @@ export type OrganizationUncheckedUpdateWithoutPortfolioDaysInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
@@ -2625,6 +3051,8 @@ export type OrganizationCreateWithoutPortfolioHeadInput = {
   figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
@@ -2654,6 +3082,8 @@ export type OrganizationUncheckedCreateWithoutPortfolioHeadInput = {
   figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
   channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
@@ -2699,6 +3129,8 @@ export type OrganizationUpdateWithoutPortfolioHeadInput = {
   figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
@@ -2728,6 +3160,8 @@ export type OrganizationUncheckedUpdateWithoutPortfolioHeadInput = {
   figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
   channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
@@ -2747,6 +3181,8 @@ export type OrganizationCountOutputType = {
   arrears: number
   webhooks: number
   channels: number
+  formats: number
+  exports: number
   portfolioDays: number
 }
 
@@ -2760,6 +3196,8 @@ export type OrganizationCountOutputTypeSelect<ExtArgs extends runtime.Types.Exte
   arrears?: boolean | OrganizationCountOutputTypeCountArrearsArgs
   webhooks?: boolean | OrganizationCountOutputTypeCountWebhooksArgs
   channels?: boolean | OrganizationCountOutputTypeCountChannelsArgs
+  formats?: boolean | OrganizationCountOutputTypeCountFormatsArgs
+  exports?: boolean | OrganizationCountOutputTypeCountExportsArgs
   portfolioDays?: boolean | OrganizationCountOutputTypeCountPortfolioDaysArgs
 }
 
@@ -2839,6 +3277,20 @@ export type OrganizationCountOutputTypeCountChannelsArgs<ExtArgs extends runtime
 /**
  * OrganizationCountOutputType without action
  */
+export type OrganizationCountOutputTypeCountFormatsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ExportFormatWhereInput
+}
+
+/**
+ * OrganizationCountOutputType without action
+ */
+export type OrganizationCountOutputTypeCountExportsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ExportFileWhereInput
+}
+
+/**
+ * OrganizationCountOutputType without action
+ */
 export type OrganizationCountOutputTypeCountPortfolioDaysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.PortfolioDayWhereInput
 }
@@ -2869,6 +3321,8 @@ export type OrganizationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   figures?: boolean | Prisma.Organization$figuresArgs<ExtArgs>
   webhooks?: boolean | Prisma.Organization$webhooksArgs<ExtArgs>
   channels?: boolean | Prisma.Organization$channelsArgs<ExtArgs>
+  formats?: boolean | Prisma.Organization$formatsArgs<ExtArgs>
+  exports?: boolean | Prisma.Organization$exportsArgs<ExtArgs>
   portfolioDays?: boolean | Prisma.Organization$portfolioDaysArgs<ExtArgs>
   portfolioHead?: boolean | Prisma.Organization$portfolioHeadArgs<ExtArgs>
   testClock?: boolean | Prisma.Organization$testClockArgs<ExtArgs>
@@ -2936,6 +3390,8 @@ export type OrganizationInclude<ExtArgs extends runtime.Types.Extensions.Interna
   figures?: boolean | Prisma.Organization$figuresArgs<ExtArgs>
   webhooks?: boolean | Prisma.Organization$webhooksArgs<ExtArgs>
   channels?: boolean | Prisma.Organization$channelsArgs<ExtArgs>
+  formats?: boolean | Prisma.Organization$formatsArgs<ExtArgs>
+  exports?: boolean | Prisma.Organization$exportsArgs<ExtArgs>
   portfolioDays?: boolean | Prisma.Organization$portfolioDaysArgs<ExtArgs>
   portfolioHead?: boolean | Prisma.Organization$portfolioHeadArgs<ExtArgs>
   testClock?: boolean | Prisma.Organization$testClockArgs<ExtArgs>
@@ -2958,6 +3414,8 @@ export type $OrganizationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     figures: Prisma.$BookFiguresPayload<ExtArgs> | null
     webhooks: Prisma.$WebhookEndpointPayload<ExtArgs>[]
     channels: Prisma.$PaymentChannelPayload<ExtArgs>[]
+    formats: Prisma.$ExportFormatPayload<ExtArgs>[]
+    exports: Prisma.$ExportFilePayload<ExtArgs>[]
     portfolioDays: Prisma.$PortfolioDayPayload<ExtArgs>[]
     portfolioHead: Prisma.$PortfolioHeadPayload<ExtArgs> | null
     testClock: Prisma.$TestClockPayload<ExtArgs> | null
@@ -3381,6 +3839,8 @@ export interface Prisma__OrganizationClient<T, Null = never, ExtArgs extends run
   figures<T extends Prisma.Organization$figuresArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$figuresArgs<ExtArgs>>): Prisma.Prisma__BookFiguresClient<runtime.Types.Result.GetResult<Prisma.$BookFiguresPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   webhooks<T extends Prisma.Organization$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   channels<T extends Prisma.Organization$channelsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$channelsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentChannelPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  formats<T extends Prisma.Organization$formatsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$formatsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ExportFormatPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  exports<T extends Prisma.Organization$exportsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$exportsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ExportFilePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   portfolioDays<T extends Prisma.Organization$portfolioDaysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$portfolioDaysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PortfolioDayPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   portfolioHead<T extends Prisma.Organization$portfolioHeadArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$portfolioHeadArgs<ExtArgs>>): Prisma.Prisma__PortfolioHeadClient<runtime.Types.Result.GetResult<Prisma.$PortfolioHeadPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   testClock<T extends Prisma.Organization$testClockArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$testClockArgs<ExtArgs>>): Prisma.Prisma__TestClockClient<runtime.Types.Result.GetResult<Prisma.$TestClockPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
@@ -4070,6 +4530,54 @@ export type Organization$channelsArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.PaymentChannelScalarFieldEnum | Prisma.PaymentChannelScalarFieldEnum[]
+}
+
+/**
+ * Organization.formats
+ */
+export type Organization$formatsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ExportFormat
+   */
+  select?: Prisma.ExportFormatSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ExportFormat
+   */
+  omit?: Prisma.ExportFormatOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ExportFormatInclude<ExtArgs> | null
+  where?: Prisma.ExportFormatWhereInput
+  orderBy?: Prisma.ExportFormatOrderByWithRelationInput | Prisma.ExportFormatOrderByWithRelationInput[]
+  cursor?: Prisma.ExportFormatWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ExportFormatScalarFieldEnum | Prisma.ExportFormatScalarFieldEnum[]
+}
+
+/**
+ * Organization.exports
+ */
+export type Organization$exportsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ExportFile
+   */
+  select?: Prisma.ExportFileSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ExportFile
+   */
+  omit?: Prisma.ExportFileOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ExportFileInclude<ExtArgs> | null
+  where?: Prisma.ExportFileWhereInput
+  orderBy?: Prisma.ExportFileOrderByWithRelationInput | Prisma.ExportFileOrderByWithRelationInput[]
+  cursor?: Prisma.ExportFileWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ExportFileScalarFieldEnum | Prisma.ExportFileScalarFieldEnum[]
 }
 
 /**

@@ -35,7 +35,8 @@ const KINDS: readonly ImportKind[] = ['customers', 'loans', 'transactions']
 
 const HELP = `
 Each file is NDJSON (.ndjson, .jsonl: a JSON object a line) or CSV (.csv: names in its first line). Its fields:
-  customers     externalId; activationDate, ${BORROWER_DETAILS.join(', ')}
+  customers     externalId; activationDate, ${BORROWER_DETAILS.join(', ')},
+                and who the customer is: personFirstName, … (as book export --identities writes them)
   loans         externalId, customerId (the customer's externalId), productId, principal, disbursedAt (RFC 3339)
   transactions  loanExternalId, transactionAmount, transactionDate, idempotencyKey; type (Repayment), note
 What an export says besides is passed over. The ids make a line idempotent: what is there already stays.

@@ -18,14 +18,21 @@ export function bookCommands(program: Command, shell: Shell): void {
   exportCommand(book, shell)
 }
 
+interface ExportOptions {
+  readonly organization?: number
+  readonly format: Format
+  readonly identities?: boolean
+}
+
 function exportCommand(book: Command, shell: Shell): void {
   book
     .command('export')
     .description("write an organization's book as it is at one moment: customers, loans, instalments, transactions")
     .argument('<folder>', 'where the four files go; it may not have them yet')
     .addOption(new Option('--format <format>', 'how they are written').choices(['ndjson', 'csv']).default('ndjson'))
+    .option('--identities', 'with who the customers are, decrypted')
     .addOption(organizationOption())
-    .action((folder: string, options: { organization?: number; format: Format }, command: Command) =>
+    .action((folder: string, options: ExportOptions, command: Command) =>
       perform(shell, command, async ({ io, deps, printer, by, organization }) => {
         const { id } = await organization(options.organization)
         const files = EXPORT_KINDS.map((kind) => ({ kind, path: join(folder, `${kind}.${options.format}`) }))
@@ -39,7 +46,12 @@ function exportCommand(book: Command, shell: Shell): void {
             throw new Declined(`${path} is there already: name another folder`)
         const sink = await openFolder(folder, options.format, io)
         try {
-          const rows = await exportBook(deps, by(id), { kinds: EXPORT_KINDS, sink, stopping: io.stopping })
+          const rows = await exportBook(deps, by(id), {
+            kinds: EXPORT_KINDS,
+            sink,
+            stopping: io.stopping,
+            identities: options.identities ?? false,
+          })
           printer.list(
             files.map(({ kind, path }) => ({ kind, file: path, rows: rows[kind] })),
             [

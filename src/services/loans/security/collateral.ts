@@ -1,4 +1,3 @@
-import { keyOf } from '../../../db/customers/words.ts'
 import {
   COLLATERAL_ORDER,
   type Collateral,
@@ -7,6 +6,7 @@ import {
   insertCollateral,
   releaseCollateralOf,
 } from '../../../db/loans/security/collateral.ts'
+import { requireKey } from '../../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../../domain/dates.ts'
 import { notFound } from '../../../domain/errors.ts'
 import {
@@ -85,7 +85,7 @@ export async function addCollateral(
       currency = loan.currency
       requireFewer(standing, 'pieces of collateral')
       const whose = { organizationId, id: loan.customerId }
-      const text = deps.people.sealText(whose, detailsToText(details), keyOf(loan))
+      const text = deps.people.sealText(whose, detailsToText(details), requireKey(loan))
       const minor = toMinor(value, currencyIn(loan), 'collateralValue')
       return { kind, details: text, value: minor, valuedOn }
     },

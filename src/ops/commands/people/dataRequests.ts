@@ -7,10 +7,10 @@ import {
   endRequest,
   getDataRequest,
   listDataRequests,
-} from '../../services/customers/dataRequests.ts'
-import { longNumber, type OfOrganization, organizationOption, wholeNumber } from '../options.ts'
-import { perform, type Shell, type Task } from '../perform.ts'
-import { toSecond } from '../terminal/format.ts'
+} from '../../../services/customers/dataRequests.ts'
+import { longNumber, type OfOrganization, organizationOption, wholeNumber } from '../../options.ts'
+import { perform, type Shell, type Task } from '../../perform.ts'
+import { toSecond } from '../../terminal/format.ts'
 
 interface ListOptions extends OfOrganization {
   readonly state?: DataRequestState

@@ -89,6 +89,7 @@ const NOT_PASTED = [
   'docs/accounting.md',
   'docs/integrating/typescript.md',
   'docs/operating/approvals.md',
+  'docs/operating/people.md',
   'docs/operating/recovery.md',
 ]
 

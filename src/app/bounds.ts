@@ -21,6 +21,11 @@ import { PASSWORD_PLACES } from '../services/access/passwords/passwords.ts'
 import { MOST_MESSAGES } from '../services/access/rateLimits.ts'
 import { MOST_SIGN_INS, SIGN_IN_PLACES, WINDOW_SECONDS } from '../services/access/signInLimits.ts'
 import { FILE_PLACES } from '../services/book/bookExport.ts'
+import {
+  MOST_LINES_OF_RESULT,
+  MOST_LOANS_OF_RESULT,
+  MOST_RECORDS_OF_RESULT,
+} from '../services/customers/dataResults.ts'
 import { PATIENCE_MS, PDF_PLACES } from '../services/documents/pdf/printer.ts'
 import { longPollPlaces } from '../services/events/longPolls.ts'
 import { HEAVY, HEAVY_PLACES } from '../services/loans/heavyReads.ts'
@@ -192,7 +197,20 @@ export const BOUNDS: readonly Bound[] = [
   },
   { what: 'a connection on which nothing moves', most: SILENT_MS, unit: 'ms', beyond: CLOSED },
   { what: 'a connection that is kept for the next request', most: KEEP_ALIVE_MS, unit: 'ms', beyond: CLOSED },
-  { what: 'lines of a PDF', most: MOST_LINES, unit: 'count', beyond: '400' },
+  { what: 'lines of a PDF', most: MOST_LINES, unit: 'count', beyond: '400, of the result of a data request 409' },
+  { what: 'loans of the result of a data request', most: MOST_LOANS_OF_RESULT, unit: 'count', beyond: '409' },
+  {
+    what: 'instalments and transactions of it together',
+    most: MOST_LINES_OF_RESULT,
+    unit: 'count',
+    beyond: '409',
+  },
+  {
+    what: 'payments of it, and records of each other kind',
+    most: MOST_RECORDS_OF_RESULT,
+    unit: 'count',
+    beyond: '409',
+  },
   { what: 'making a PDF', most: PATIENCE_MS, unit: 'ms', beyond: BUSY },
   { what: 'characters of a search of the office', most: LONGEST_SEARCH, unit: 'count', beyond: '400' },
   { what: 'finds of each kind of a search', most: MOST_FOUND, unit: 'count', beyond: 'left out' },
@@ -202,7 +220,7 @@ export const PLACES: readonly Places[] = [
   { what: `reads of ${HEAVY.toLocaleString('en')} instalments and entries or more`, gate: HEAVY_PLACES },
   { what: 'questions about the portfolio', gate: PORTFOLIO_PLACES },
   { what: 'PDFs', gate: PDF_PLACES },
-  { what: 'CSV and journal files of the office pages', gate: FILE_PLACES },
+  { what: 'CSV and journal files of the office pages, and results of data requests as JSON', gate: FILE_PLACES },
   { what: 'tests of webhooks', gate: TEST_PLACES },
   { what: 'statement PDFs on their way', gate: SENDING_PLACES },
   { what: 'bodies of lines', gate: LINES_PLACES },

@@ -168,6 +168,7 @@ export type FaultRole =
   | 'maxRatePerMonth'
   // Approvals.
   | 'reason'
+  | 'note'
   // Lists.
   | 'page'
   | 'after'

@@ -10,6 +10,7 @@ import type { Deps } from '../services/deps.ts'
 import type { PageSession } from '../services/office/pageSessions.ts'
 import { enterOrganization } from '../services/testClock/testClocks.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
+import { dataRequestWords } from '../words/dataRequests.ts'
 import { exportWords } from '../words/exports.ts'
 import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
 import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
@@ -32,6 +33,7 @@ const PAGE_WORDS = {
   ...peopleWords,
   ...exportWords,
   ...recordWords,
+  ...dataRequestWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>

@@ -15,6 +15,7 @@ import { journalCommands } from './commands/journal.ts'
 import { loanCommands } from './commands/loans.ts'
 import { organizationCommands } from './commands/organizations.ts'
 import { paymentCommands } from './commands/payments.ts'
+import { dataRequestCommands } from './commands/people/dataRequests.ts'
 import { portfolioCommands } from './commands/portfolio/index.ts'
 import { FEE_FIELDS, PENALTY_FIELDS, TAX_FIELDS } from './commands/products/create.ts'
 import { productCommands } from './commands/products/index.ts'
@@ -79,6 +80,7 @@ function programOf(shell: Shell, json: boolean): Command {
     delinquencyPolicyCommands,
     loanCommands,
     approvalCommands,
+    dataRequestCommands,
     bookCommands,
     auditCommand,
     accessCommand,

@@ -165,5 +165,9 @@ export const doneWords = {
   doneReleaseGuarantor: ['The guarantor is released.', 'Mdhamini ameachiliwa.'],
   doneCollateral: ['The collateral is recorded.', 'Dhamana imerekodiwa.'],
   doneReleaseCollateral: ['The collateral is released.', 'Dhamana imeachiliwa.'],
+  doneAskForData: ['The data request is kept.', 'Ombi la taarifa limehifadhiwa.'],
+  doneCompleteRequest: ['The data request is completed.', 'Ombi la taarifa limekamilika.'],
+  doneRefuseRequest: ['The data request is refused.', 'Ombi la taarifa limekataliwa.'],
+  doneErase: ['The person is erased.', 'Taarifa za mtu zimefutwa.'],
   doneWithdraw: ['It is withdrawn.', 'Imeondolewa.'],
 } as const satisfies Words

@@ -57,6 +57,7 @@ export const TRAIL_ACTIONS = {
   'set roles': ['roles set', 'kuweka majukumu'],
   set: ['set', 'kuweka'],
   'set credit policy': ['credit policy set', 'kuweka sera ya mikopo'],
+  read: ['result read', 'kusoma matokeo'],
   export: ['book exported', 'kupakua kitabu'],
   'advance clock': ['test clock advanced', 'kusogeza mbele saa ya majaribio'],
   reset: ['test organization emptied', 'kufuta data ya shirika la majaribio'],

@@ -45,6 +45,7 @@ describe('help', () => {
         'delinquency-policy',
         'loans',
         'approvals',
+        'data-requests',
         'book',
         'audit',
         'access',
@@ -58,7 +59,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(75)
+    expect(commands).toHaveLength(79)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

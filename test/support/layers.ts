@@ -128,6 +128,8 @@ export const layers: readonly Layer[] = [
       [/\/server\.ts$/, /^src\/(db\/postgres\/errors|app\/trust)\.ts$/],
       [/\/routes\/reconciliations\.ts$/, /^src\/api\/body\/upload\.ts$/],
       [/\/routes\/people\.ts$/, /^src\/api\/lists\/identity\.ts$/],
+      // What a person is told is one file, with the names that the reference explains.
+      [/\/routes\/files\.ts$/, /^src\/api\/partner\/people\/results\.wire\.ts$/],
     ],
     types: [...wiring, /^src\/observability\/metrics\.ts$/],
     instead: 'a page calls services: put a query into src/db and an operation into src/services',

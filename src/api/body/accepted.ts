@@ -131,14 +131,19 @@ export function wantedType(request: Pick<FastifyRequest, 'headers'>): DocumentTy
 /** Returns the format of the file of a media type; undefined for JSON. */
 export const formatOf = (type: DocumentType) => (type === JSON_TYPE ? undefined : type === CSV_TYPE ? 'csv' : 'pdf')
 
+const PDF = {
+  schema: z.string().meta({ format: 'binary', description: 'The PDF.', examples: ['%PDF-1.7 …'] }),
+}
+
+/** Describes the answer that is a PDF, for the OpenAPI document. */
+export const pdfAnswer = { description: 'The PDF.', content: { 'application/pdf': PDF } }
+
 /** Describes the answer of a document in its media types, for the OpenAPI document. */
 export const documentAnswer = <T extends z.ZodType>(schema: T) => ({
   description: 'The document, in the media type that `Accept` asks for: JSON by default.',
   content: {
     [JSON_TYPE]: { schema },
-    'application/pdf': {
-      schema: z.string().meta({ format: 'binary', description: 'The PDF.', examples: ['%PDF-1.7 …'] }),
-    },
+    'application/pdf': PDF,
     [CSV_TYPE]: {
       schema: z.string().meta({ description: 'A row for each line, and one with the code.', examples: [CSV] }),
     },

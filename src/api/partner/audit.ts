@@ -14,7 +14,7 @@ import { named, pageOf, toPage } from './registry.ts'
 export const ENTITIES = [
   ...(['customer', 'loan', 'account', 'loan product', 'api key', 'organization', 'webhook endpoint'] as const),
   ...(['accounting chart', 'accounting period', 'accounting provisions'] as const),
-  ...(['delinquency', 'delinquency policy', 'pending action'] as const),
+  ...(['delinquency', 'delinquency policy', 'pending action', 'data request'] as const),
   ...(['consent', 'guarantor', 'collateral'] as const),
 ] as const
 

@@ -17,7 +17,7 @@ const withdrawConsentRequest = named('WithdrawConsentRequest', z.strictObject(WI
   example: examples.withdrawal,
 })
 
-const consentSchema = named(
+export const consentSchema = named(
   'Consent',
   z.object({ id: z.string().describe("The service's number."), customerId: z.string(), ...CONSENT_ANSWER }),
   { example: examples.consent },

@@ -1,4 +1,10 @@
-import { type CustomerLifecycle, type CustomerStatus, requireKey } from '../../domain/customer/customer.ts'
+import {
+  type BorrowerDetails,
+  type CustomerLifecycle,
+  type CustomerStatus,
+  detailsOf,
+  requireKey,
+} from '../../domain/customer/customer.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { changesOf, readChanges } from '../audit/changes.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
@@ -45,6 +51,27 @@ const by = (organizationId: number, ref: CustomerRef) =>
 export async function findCustomer(db: Db, organizationId: number, ref: CustomerRef): Promise<Customer | undefined> {
   const row = await db.prisma.customer.findUnique({ where: by(organizationId, ref) })
   return row ? toCustomer(row) : undefined
+}
+
+/** All that the row of a customer says of a person, besides the identity. */
+export interface KnownCustomer extends Customer, BorrowerDetails {
+  readonly closedOn: LocalDate | null
+  readonly closeReason: string | null
+  readonly isErased: boolean
+}
+
+/** Finds a customer with all that is known of it. */
+export async function findKnownCustomer(
+  db: Db,
+  organizationId: number,
+  id: bigint,
+): Promise<KnownCustomer | undefined> {
+  const row = await db.prisma.customer.findUnique({ where: by(organizationId, { id }) })
+  if (!row) return undefined
+  const { closedOn, closeReason, erasedAt } = row
+  const details = detailsOf((detail) => row[detail])
+  const closure = { closedOn: closedOn && toLocalDate(closedOn), closeReason, isErased: erasedAt !== null }
+  return { ...toCustomer(row), ...details, ...closure }
 }
 
 /** Returns whether an organization has a customer. */

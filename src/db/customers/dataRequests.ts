@@ -1,6 +1,6 @@
 import type { DataRequestKind, DataRequestState } from '../../domain/customer/dataRequest.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
-import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
+import { type Author, auditRow, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { DataRequest as Row } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Transaction } from '../postgres/transaction.ts'
@@ -201,6 +201,23 @@ export async function endDataRequest(
   const trace = { action, before: { state: request.state }, after: { state, ...(note && { note }) } }
   const traced = trailValues(transaction, author, now, { entity: DATA_REQUEST, id }, trace)
   await transaction.query(end({ ...traced, id, state, note }))
+}
+
+/** How the result of a request was read. */
+export interface ResultRead {
+  readonly id: bigint
+  /** Such as `json`. */
+  readonly format: string
+}
+
+/** Adds a row to the trail that says who has read the result of a request; its transaction has its number before, as every insert. */
+export async function noteResultRead(db: Db, author: Author, { id, format }: ResultRead, now: number): Promise<void> {
+  const trace = { action: 'read', before: null, after: { format } }
+  const data = auditRow(db.pool, author, now, { entity: DATA_REQUEST, id }, trace)
+  await db.prisma.$transaction([
+    db.prisma.$queryRaw`SELECT pg_current_xact_id()::text`,
+    db.prisma.auditEntry.create({ data }),
+  ])
 }
 
 const proposable = statement<{

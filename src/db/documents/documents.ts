@@ -1,7 +1,7 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { Db } from '../postgres/client.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
-import { statement } from '../queries/statement.ts'
+import { type Queries, statement } from '../queries/statement.ts'
 
 /** A document as it was made: what it says, in short, and its code. Amounts in minor units. */
 export interface StoredDocument {
@@ -57,6 +57,24 @@ export async function insertDocument(db: Db, { fromDate, toDate, madeAt, ...rest
   await db.prisma.document.createMany({ data: [{ ...rest, ...dates }], skipDuplicates: true })
 }
 
+const COLUMNS = `d.organization_id AS "organizationId", d.code, d.kind, d.loan_id AS "loanId", d.transaction_id AS "transactionId",
+  d.from_date AS "fromDate", d.to_date AS "toDate", d.language, d.currency, d.amount, d.reversed, d.lender, d.borrower,
+  d.digest, d.made_at AS "madeAt"`
+
+const ofCustomer = statement<{ organizationId: number; customerId: bigint; most: number }>(
+  'documents-of-customer',
+  (p) => `
+  SELECT ${COLUMNS} FROM loan l JOIN document d ON d.organization_id = l.organization_id AND d.loan_id = l.id
+  WHERE l.organization_id = ${p('organizationId')} AND l.customer_id = ${p('customerId')}
+  ORDER BY d.made_at, d.code LIMIT ${p('most')}`,
+)
+
+/** Reads the documents of the loans of a customer, in the order in which they were made first; `most` of them. */
+export const readDocumentsOf = async (
+  { pool }: Queries,
+  of: { readonly organizationId: number; readonly customerId: bigint; readonly most: number },
+): Promise<StoredDocument[]> => (await pool.query<StoredDocument>(ofCustomer(of))).rows
+
 /** The next documents of a walk. */
 interface DocumentWalk {
   readonly after: DocumentName
@@ -76,9 +94,7 @@ const next = statement<{
 }>(
   'next-documents',
   (p) => `
-  SELECT d.organization_id AS "organizationId", d.code, d.kind, d.loan_id AS "loanId", d.transaction_id AS "transactionId",
-    d.from_date AS "fromDate", d.to_date AS "toDate", d.language, d.currency, d.amount, d.reversed, d.lender, d.borrower,
-    d.digest, d.made_at AS "madeAt"
+  SELECT ${COLUMNS}
   FROM document d
   WHERE (d.organization_id, d.code) > (${p('afterOrganization')}, ${p('afterCode')})
     AND (${p('of')}::int IS NULL OR d.organization_id = ${p('of')})

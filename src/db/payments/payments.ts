@@ -315,6 +315,8 @@ export interface PaymentFilter {
   readonly receipt?: string | undefined
   readonly reference?: string | undefined
   readonly loanId?: bigint | undefined
+  /** Only payments of which a repayment is on a loan of the customer. */
+  readonly customerId?: bigint | undefined
   /** Bounds of `paidAt`: from the first instant on, and before the second. */
   readonly from?: Instant | undefined
   readonly before?: Instant | undefined
@@ -327,6 +329,8 @@ const CONDITIONS: Readonly<Record<keyof PaymentFilter, ConditionText>> = {
   reference: 'p.reference = ?',
   loanId:
     'p.id IN (SELECT e.payment_id FROM loan_entry e WHERE e.organization_id = p.organization_id AND e.loan_id = ? AND e.payment_id IS NOT NULL)',
+  customerId:
+    'p.id IN (SELECT e.payment_id FROM loan l JOIN loan_entry e ON e.organization_id = l.organization_id AND e.loan_id = l.id WHERE l.organization_id = p.organization_id AND l.customer_id = ? AND e.payment_id IS NOT NULL)',
   from: 'p.paid_at >= ?',
   before: 'p.paid_at < ?',
 }

@@ -28,9 +28,16 @@ interface Undecided {
 }
 
 /** Requires that a request is not decided. @throws LendingError `failed_precondition` */
-export function requireUndecided({ state }: Pick<Undecided, 'state'>): void {
-  if (state !== 'open' && state !== 'waiting') throw failedPrecondition(`the data request is ${state} already`)
+export function requireUndecided(request: Pick<Undecided, 'state'>): void {
+  if (!isUndecided(request)) throw failedPrecondition(`the data request is ${request.state} already`)
 }
+
+/** Returns whether a request waits for somebody to decide it. */
+export const isUndecided = ({ state }: Pick<Undecided, 'state'>): boolean => state === 'open' || state === 'waiting'
+
+/** Returns whether an account is the one that asked; null: the command line. Nobody has asked for what the service proposes. */
+export const isAsker = ({ proposed, askedBy }: Undecided, accountId: number | null): boolean =>
+  !proposed && askedBy === accountId
 
 /**
  * Requires that an account may confirm an erasure: another than the one that asked. What the service proposed, each ADMIN may confirm.
@@ -40,10 +47,23 @@ export function requireConfirmable(request: Undecided, accountId: number | null)
   requireUndecided(request)
   if (request.kind !== 'erasure')
     throw failedPrecondition('only an erasure is confirmed: complete any other data request')
-  if (!request.proposed && request.askedBy === accountId)
+  if (isAsker(request, accountId))
     throw new LendingError(
       'permission_denied',
       'the one who asked cannot confirm the erasure: another account that has the role ADMIN has to',
+    )
+}
+
+/**
+ * Requires that what is known of the person may be handed out: for a request of access that was neither refused nor withdrawn.
+ * @throws LendingError `failed_precondition`
+ */
+export function requireAnswerable({ kind, state }: Pick<Undecided, 'kind' | 'state'>): void {
+  if (kind !== 'access')
+    throw failedPrecondition(`the data request is of the kind ${kind}: only one of the kind access has a result`)
+  if (state === 'refused' || state === 'withdrawn')
+    throw failedPrecondition(
+      `the data request is ${state}: keep another of the kind access where the person asks again`,
     )
 }
 

@@ -15,6 +15,7 @@ const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'read
   ['/reconciliations', 'reconciliations', 'readers'],
   ['/bureau-files', 'bureauFiles', 'admins'],
   ['/pending', 'pending', 'readers'],
+  ['/data-requests', 'dataRequests', 'admins'],
   ['/products', 'products', 'all'],
   ['/documents', 'verify', 'all'],
   ['/journal', 'journal', 'readers'],

@@ -12,6 +12,7 @@ import { LONGEST_SEARCH, MOST_FOUND, search } from '../../services/office/search
 import { type Desk, type Fields, idOf, sayName, textOf } from '../desk.ts'
 import { done, linkOf, money, page, table, tile, tiles } from '../layout/page.ts'
 import { consentsOf } from '../people/consents.ts'
+import { dataRequestsOf } from '../people/dataRequests.ts'
 
 const ROWS = 50
 const MOST_LOANS = 100
@@ -65,6 +66,7 @@ ${details(desk, customer, borrower)}
 ${mayReadPeople(caller) && (await person(desk, id))}
 ${isAdmin && customer.status === 'Active' && html`<p class="actions"><a href="/customers/${id}/do/close">${say('closeCustomer')}</a></p>`}
 ${await consentsOf(desk, id)}
+${isAdmin && (await dataRequestsOf(desk, id))}
 ${loansOf(desk, loans.items)}
 ${loans.total !== undefined && loans.total > MOST_LOANS && html`<p>${say('latestOf', { shown: MOST_LOANS, all: loans.total })}</p>`}
 ${card}`

@@ -23,6 +23,7 @@ import {
 import { RESTRUCTURE, REVERSE_RESTRUCTURE } from '../loan/restructures.ts'
 import { collateralStep, guarantorStep, releaseStep } from '../loan/security.ts'
 import { giveConsentStep, withdrawConsentStep } from '../people/consents.ts'
+import { askStep, requestStep } from '../people/decideRequests.ts'
 import { approvalStep, previewTable, rejectAllStep } from './approvals.ts'
 import { type Step, takeStep } from './flow.ts'
 import { allocateStep, returnStep, reverseStep } from './payments.ts'
@@ -56,6 +57,8 @@ export function addActions(app: FastifyInstance, deps: Core): void {
   add('/customers/:id/do/close', closeStep)
   add('/customers/:id/do/identify', identifyStep)
   add('/customers/:id/do/consent', giveConsentStep)
+  add('/customers/:id/do/ask', askStep)
+  add('/data-requests/:id/do/:action', requestStep)
   add('/customers/:id/consents/:partId/do/withdraw', withdrawConsentStep)
   add('/loans/:id/add/guarantor', guarantorStep)
   add('/loans/:id/add/collateral', collateralStep)

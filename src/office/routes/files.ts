@@ -1,11 +1,14 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type ResultFile, writeDataResult } from '../../api/partner/people/results.wire.ts'
 import { requireAdmin, requireReader } from '../../services/access/caller.ts'
 import { exportJournal, type JournalFormat } from '../../services/accounting/exportJournal.ts'
+import { printDataResult, type ResultPdf } from '../../services/customers/dataResultPdf.ts'
 import type { DocumentFile } from '../../services/documents/documents.ts'
 import { readExportFile } from '../../services/exports/exportFile.ts'
 import { holderOf } from '../../toolbox/gate.ts'
-import { type Fields, idOf, textOf } from '../desk.ts'
+import { LANGUAGES } from '../../words/words.ts'
+import { type Fields, idOf, textOf, wordOf } from '../desk.ts'
 import { arrearsFile, portfolioTimeFile } from '../pages/arrears.ts'
 import { auditFile, bookFile } from '../pages/bookFiles.ts'
 import { receiptFile, statementFile } from '../pages/documents.ts'
@@ -26,8 +29,10 @@ type Request = FastifyRequest<{ Querystring: Fields; Params: { id: string; trans
 const send = (reply: FastifyReply, { name, content }: File, type = CSV): FastifyReply =>
   reply.header('content-disposition', `attachment; filename="${name}"`).type(type).send(content)
 
-const sendDocument = (reply: FastifyReply, { bytes, type, name }: DocumentFile): FastifyReply =>
-  send(reply, { name, content: bytes }, type)
+const sendDocument = (
+  reply: FastifyReply,
+  { bytes, type, name }: DocumentFile | ResultFile | ResultPdf,
+): FastifyReply => send(reply, { name, content: bytes }, type)
 
 /** Sends a file, in a place of the person. @throws LendingError `resource_exhausted` */
 async function sendInPlace(
@@ -86,6 +91,14 @@ export function addFiles(app: FastifyInstance): void {
   app.get('/reconciliations/:id/lines.csv', ownPlace, (request: Request, reply) =>
     sendToReader(request, reply, () => linesFile(request.desk, request.params.id, request.query)),
   )
+  app.get('/data-requests/:id/result.json', ownPlace, async ({ desk, params }: Request, reply) =>
+    sendDocument(reply, await writeDataResult(desk.deps, desk.caller, idOf(params.id, 'data request'))),
+  )
+  app.get('/data-requests/:id/result.pdf', ownPlace, async ({ desk, query, params }: Request, reply) => {
+    const language = wordOf(LANGUAGES, query, 'language')
+    const id = idOf(params.id, 'data request')
+    return sendDocument(reply, await printDataResult(desk.deps, desk.caller, id, language))
+  })
   app.get('/bureau-files/:id/file', ownPlace, (request: Request, reply) => {
     requireAdmin(request.desk.caller)
     return sendInPlace(request, reply, () => bureauFile(request.desk, request.params.id))

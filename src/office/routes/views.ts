@@ -17,6 +17,7 @@ import { productsPage } from '../pages/products.ts'
 import { reconciliationPage } from '../pages/reconciliation.ts'
 import { reconciliationsPage } from '../pages/reconciliations.ts'
 import { endpointPage, webhooksPage } from '../pages/webhooks.ts'
+import { dataRequestPage, dataRequestsPage } from '../people/dataRequests.ts'
 
 /** A page: the person who looks, the query, and the id in the path; an empty text where the path has none. */
 type View = (desk: Desk, query: Fields, id: string) => string | Promise<string>
@@ -33,6 +34,8 @@ const VIEWS: Readonly<Record<string, View>> = {
   '/reconciliations': reconciliationsPage,
   '/reconciliations/:id': (desk, query, id) => reconciliationPage(desk, id, query),
   '/pending': pendingPage,
+  '/data-requests': dataRequestsPage,
+  '/data-requests/:id': (desk, query, id) => dataRequestPage(desk, id, query),
   '/products': productsPage,
   '/journal': journalPage,
   '/trial-balance': trialBalancePage,

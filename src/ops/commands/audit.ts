@@ -30,6 +30,7 @@ const ENTITIES = [
   'delinquency',
   'delinquency policy',
   'pending action',
+  'data request',
   'payment',
   'payment channel',
   'payment reversal',

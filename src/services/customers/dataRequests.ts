@@ -34,7 +34,7 @@ import {
   type Retention,
 } from '../../domain/customer/erasure.ts'
 import { addPeriods, dateIn, type LocalDate } from '../../domain/dates.ts'
-import { failedPrecondition, notFound } from '../../domain/errors.ts'
+import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
 import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
@@ -48,6 +48,9 @@ export {
   DATA_REQUEST_STATES,
   type DataRequestKind,
   type DataRequestState,
+  isAsker,
+  isUndecided,
+  requireConfirmable,
 } from '../../domain/customer/dataRequest.ts'
 
 /** The most characters of the reason of a request, and of the answer. */
@@ -187,6 +190,8 @@ export async function endRequest(
   { state, note = null }: { readonly state: DataRequestEnd; readonly note?: string | null },
 ): Promise<DataRequest> {
   requireAdmin(caller)
+  if (note !== null && (note.trim() === '' || note.length > LONGEST_REASON))
+    throw invalidArgument('note', `must be 1 to ${LONGEST_REASON} characters`)
   return decide(deps, caller, id, async (transaction, request, now) => {
     if (state === 'done') requireCompletable(request)
     else requireUndecided(request)

@@ -210,6 +210,7 @@ describe('what only an ADMIN may do', () => {
         'post /v1/pending-actions/reject',
         'get /v1/data-requests',
         'get /v1/data-requests/{id}',
+        ...['result', 'result.pdf'].map((result) => `get /v1/data-requests/{id}/${result}`),
         ...['complete', 'confirm', 'refuse', 'withdraw'].map((act) => `post /v1/data-requests/{id}/${act}`),
         'post /v1/loan-products',
         'post /v1/loan-products/{id}/retire',

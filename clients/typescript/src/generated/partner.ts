@@ -772,6 +772,22 @@ export interface CreditBoost {
   statement: ReadStatement
 }
 
+export type CreditDecisionFacts = { [key: string]: unknown }
+
+export interface CreditDecision {
+  id: string
+  kind: string
+  decidedAt: string
+  policyVersion: string
+  grade: string
+  creditScore: number
+  creditLimit: number
+  currencyCode: string
+  outcome?: string
+  reasons: string[]
+  facts: CreditDecisionFacts
+}
+
 export interface CreditScorecard {
   /** @nullable */
   externalId: string | null
@@ -837,6 +853,243 @@ export interface DataRequestPage {
   page?: number
   rowsPerPage: number
   next?: string
+}
+
+export interface KnownCustomer {
+  id: string
+  accountNo: string
+  /** @nullable */
+  externalId: string | null
+  status: 'Pending' | 'Active' | 'Closed'
+  /** @nullable */
+  activationDate: string | null
+  closedOn?: string
+  closeReason?: string
+  businessName?: string
+  phone?: string
+  email?: string
+  address?: string
+  type?: string
+  region?: string
+  country?: string
+  createdAt: string
+  updatedAt: string
+}
+
+export interface Verification {
+  by: string
+  on: string
+  result: 'verified' | 'not_verified' | 'mismatch'
+  reference?: string
+}
+
+export interface Identity {
+  firstName?: string
+  middleName?: string
+  lastName?: string
+  dateOfBirth?: string
+  gender?: 'female' | 'male' | 'other'
+  nationality?: string
+  idType?: 'national_id' | 'passport' | 'alien_id' | 'service_id' | 'voter_id' | 'driving_licence' | 'other'
+  idNumber?: string
+  phone?: string
+  email?: string
+  address?: string
+  verification?: Verification
+}
+
+export interface SettledLoan {
+  loanId: string
+  externalId: string
+  amount: number
+}
+
+export interface SchedulePeriod {
+  period: number
+  fromDate: string
+  dueDate: string
+  principalDue: number
+  interestDue: number
+  feesDue: number
+  penaltyDue: number
+  totalDue: number
+  principalPaid: number
+  interestPaid: number
+  totalPaid: number
+  totalOutstanding: number
+  principalBalance: number
+  complete: boolean
+  completedOn?: string
+}
+
+export interface LoanSummary {
+  id: string
+  accountNo: string
+  /** @nullable */
+  externalId: string | null
+  customerId: string
+  /** @nullable */
+  customerExternalId: string | null
+  customerName: string
+  /** @nullable */
+  loanProductId: number | null
+  /** @nullable */
+  loanProductName: string | null
+  status: 'Active' | 'Closed (obligations met)' | 'Closed (written off)' | 'Overpaid'
+  principal: number
+  currencyCode: string
+  numberOfRepayments: number
+  interestRatePerPeriod: number
+  principalPaid: number
+  principalOutstanding: number
+  interestCharged: number
+  interestPaid: number
+  interestWaived: number
+  interestOutstanding: number
+  feesCharged: number
+  feesPaid: number
+  feesOutstanding: number
+  penaltyCharged: number
+  penaltyPaid: number
+  penaltyOutstanding: number
+  totalPaid: number
+  totalOutstanding: number
+  totalOverpaid: number
+  totalOverdue: number
+  totalRecovered: number
+  totalWrittenOff: number
+  nextDueDate?: string
+  nextDueAmount?: number
+  dueDate: string
+  dueDateTime: string
+  netDisbursed?: number
+  feesDeducted?: number
+  taxes?: ChargedTax[]
+  interestAfterDue?: number
+  settled?: SettledLoan[]
+  disbursedAt: string
+  overdue: boolean
+  daysOverdue: number
+  overdueSince?: string
+  chargedOff: boolean
+  chargedOffOn?: string
+  closedOn?: string
+  createdAt: string
+  updatedAt: string
+  repaymentSchedule: SchedulePeriod[]
+}
+
+export interface Transaction {
+  id: string
+  loanId: string
+  type: string
+  recovery?: boolean
+  date: string
+  transactionAt: string
+  amount: number
+  principal?: number
+  interest?: number
+  fees?: number
+  penalty?: number
+  overpayment?: number
+  status: 'posted' | 'reversed'
+  paymentMethod?: string
+  idempotencyKey?: string
+  note?: string
+  name?: string
+  dueDate?: string
+  createdAt: string
+  updatedAt: string
+}
+
+export interface Guarantor {
+  id: string
+  loanId: string
+  customerId?: string
+  identity?: Identity
+  relationship: string
+  amount?: number
+  from: string
+  until?: string
+  releasedOn?: string
+  releaseReason?: string
+  createdAt: string
+  updatedAt: string
+}
+
+export interface PaymentAllocation {
+  loanId: string
+  /** @nullable */
+  loanExternalId: string | null
+  transactionId: string
+  amount: number
+  date: string
+  status: 'posted' | 'reversed'
+}
+
+export interface PaymentCandidate {
+  loanId: string
+  why: string
+  open: boolean
+  currencyCode: string
+}
+
+export interface Payment {
+  id: string
+  channelId: string
+  receipt: string
+  status: string
+  amount: number
+  currencyCode: string
+  allocated: number
+  returned: number
+  reversed: number
+  suspense: number
+  paidAt: string
+  valueDate: string
+  /** @nullable */
+  reference: string | null
+  /** @nullable */
+  payerPhone: string | null
+  /** @nullable */
+  payerName: string | null
+  awaitsStatement: boolean
+  /** @nullable */
+  cause: string | null
+  mismatch?: string[]
+  allocations: PaymentAllocation[]
+  candidates?: PaymentCandidate[]
+  receivedAt: string
+  updatedAt: string
+}
+
+export interface IssuedDocument {
+  kind: string
+  loanId: string
+  transactionId?: string
+  from?: string
+  to: string
+  language: string
+  madeAt: string
+}
+
+export interface DataRequestResult {
+  madeAt: string
+  lenderName: string
+  licenceNumber?: string
+  request: DataRequestRecord
+  customer: KnownCustomer
+  identity: Identity
+  consents: Consent[]
+  loans: LoanSummary[]
+  transactions: Transaction[]
+  guarantors: Guarantor[]
+  guarantees: Guarantor[]
+  collateral: Collateral[]
+  payments: Payment[]
+  creditDecisions: CreditDecision[]
+  documents: IssuedDocument[]
+  dataRequests: DataRequestRecord[]
 }
 
 export interface DelinquencyBucket {
@@ -953,12 +1206,6 @@ export interface DocumentLoan {
   numberOfRepayments: number
 }
 
-export interface SettledLoan {
-  loanId: string
-  externalId: string
-  amount: number
-}
-
 export interface EventLoan {
   id: string
   accountNo: string
@@ -1011,29 +1258,6 @@ export interface EventLoan {
   chargedOff: boolean
   chargedOffOn?: string
   closedOn?: string
-  createdAt: string
-  updatedAt: string
-}
-
-export interface Transaction {
-  id: string
-  loanId: string
-  type: string
-  recovery?: boolean
-  date: string
-  transactionAt: string
-  amount: number
-  principal?: number
-  interest?: number
-  fees?: number
-  penalty?: number
-  overpayment?: number
-  status: 'posted' | 'reversed'
-  paymentMethod?: string
-  idempotencyKey?: string
-  note?: string
-  name?: string
-  dueDate?: string
   createdAt: string
   updatedAt: string
 }
@@ -1328,43 +1552,6 @@ export interface Grace {
   firstDueAfter?: FirstDueAfter
 }
 
-export interface Verification {
-  by: string
-  on: string
-  result: 'verified' | 'not_verified' | 'mismatch'
-  reference?: string
-}
-
-export interface Identity {
-  firstName?: string
-  middleName?: string
-  lastName?: string
-  dateOfBirth?: string
-  gender?: 'female' | 'male' | 'other'
-  nationality?: string
-  idType?: 'national_id' | 'passport' | 'alien_id' | 'service_id' | 'voter_id' | 'driving_licence' | 'other'
-  idNumber?: string
-  phone?: string
-  email?: string
-  address?: string
-  verification?: Verification
-}
-
-export interface Guarantor {
-  id: string
-  loanId: string
-  customerId?: string
-  identity?: Identity
-  relationship: string
-  amount?: number
-  from: string
-  until?: string
-  releasedOn?: string
-  releaseReason?: string
-  createdAt: string
-  updatedAt: string
-}
-
 export interface GuarantorPage {
   items: Guarantor[]
   total?: bigint
@@ -1389,24 +1576,6 @@ export interface LedgerAccountRequest {
   code: string
   name: string
   type: 'asset' | 'liability' | 'equity' | 'income' | 'expense'
-}
-
-export interface SchedulePeriod {
-  period: number
-  fromDate: string
-  dueDate: string
-  principalDue: number
-  interestDue: number
-  feesDue: number
-  penaltyDue: number
-  totalDue: number
-  principalPaid: number
-  interestPaid: number
-  totalPaid: number
-  totalOutstanding: number
-  principalBalance: number
-  complete: boolean
-  completedOn?: string
 }
 
 export interface ListedLoan {
@@ -1762,63 +1931,6 @@ export interface LoanStatement {
   instalments: StatementInstalment[]
 }
 
-export interface LoanSummary {
-  id: string
-  accountNo: string
-  /** @nullable */
-  externalId: string | null
-  customerId: string
-  /** @nullable */
-  customerExternalId: string | null
-  customerName: string
-  /** @nullable */
-  loanProductId: number | null
-  /** @nullable */
-  loanProductName: string | null
-  status: 'Active' | 'Closed (obligations met)' | 'Closed (written off)' | 'Overpaid'
-  principal: number
-  currencyCode: string
-  numberOfRepayments: number
-  interestRatePerPeriod: number
-  principalPaid: number
-  principalOutstanding: number
-  interestCharged: number
-  interestPaid: number
-  interestWaived: number
-  interestOutstanding: number
-  feesCharged: number
-  feesPaid: number
-  feesOutstanding: number
-  penaltyCharged: number
-  penaltyPaid: number
-  penaltyOutstanding: number
-  totalPaid: number
-  totalOutstanding: number
-  totalOverpaid: number
-  totalOverdue: number
-  totalRecovered: number
-  totalWrittenOff: number
-  nextDueDate?: string
-  nextDueAmount?: number
-  dueDate: string
-  dueDateTime: string
-  netDisbursed?: number
-  feesDeducted?: number
-  taxes?: ChargedTax[]
-  interestAfterDue?: number
-  settled?: SettledLoan[]
-  disbursedAt: string
-  overdue: boolean
-  daysOverdue: number
-  overdueSince?: string
-  chargedOff: boolean
-  chargedOffOn?: string
-  closedOn?: string
-  createdAt: string
-  updatedAt: string
-  repaymentSchedule: SchedulePeriod[]
-}
-
 export interface MaterialityRequest {
   /** Arrears up to this amount do not count. */
   amount?: number
@@ -1845,52 +1957,6 @@ export interface Organization {
   officeId: string
   officeName: string
   paymentMethod: string
-}
-
-export interface PaymentAllocation {
-  loanId: string
-  /** @nullable */
-  loanExternalId: string | null
-  transactionId: string
-  amount: number
-  date: string
-  status: 'posted' | 'reversed'
-}
-
-export interface PaymentCandidate {
-  loanId: string
-  why: string
-  open: boolean
-  currencyCode: string
-}
-
-export interface Payment {
-  id: string
-  channelId: string
-  receipt: string
-  status: string
-  amount: number
-  currencyCode: string
-  allocated: number
-  returned: number
-  reversed: number
-  suspense: number
-  paidAt: string
-  valueDate: string
-  /** @nullable */
-  reference: string | null
-  /** @nullable */
-  payerPhone: string | null
-  /** @nullable */
-  payerName: string | null
-  awaitsStatement: boolean
-  /** @nullable */
-  cause: string | null
-  mismatch?: string[]
-  allocations: PaymentAllocation[]
-  candidates?: PaymentCandidate[]
-  receivedAt: string
-  updatedAt: string
 }
 
 export interface PaymentChannel {
@@ -3533,6 +3599,7 @@ export type ListAuditTrailParams = {
     | 'delinquency'
     | 'delinquency policy'
     | 'pending action'
+    | 'data request'
     | 'consent'
     | 'guarantor'
     | 'collateral'
@@ -4564,6 +4631,14 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Read a data request. */
   getDataRequest: (id: string, call?: Call): Promise<DataRequestRecord> =>
     send<DataRequestRecord>({ method: 'GET', path: at`/v1/data-requests/${id}` }, call),
+
+  /** Read the result of a data request. */
+  getDataRequestResult: (id: string, call?: Call): Promise<DataRequestResult> =>
+    send<DataRequestResult>({ method: 'GET', path: at`/v1/data-requests/${id}/result` }, call),
+
+  /** Read the result of a data request as PDF. */
+  getDataRequestResultPdf: (id: string, query?: GetReceiptParams, call?: Call): Promise<Blob> =>
+    send<Blob>({ method: 'GET', path: at`/v1/data-requests/${id}/result.pdf`, text: true, query }, call),
 
   /** Erase a person. */
   confirmErasure: (id: string, call?: Call): Promise<DataRequestRecord> =>

@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import {
   askForData,
   confirmErasure,
@@ -6,7 +7,10 @@ import {
   getDataRequest,
   listDataRequests,
 } from '../../../services/customers/dataRequests.ts'
+import { printDataResult, type ResultPdf } from '../../../services/customers/dataResultPdf.ts'
 import type { Core, Deps } from '../../../services/deps.ts'
+import { pdfAnswer, receiptQuery, sendFile } from '../../body/accepted.ts'
+import { keepOutOfCaches } from '../../http/failure.ts'
 import { rangeOf } from '../../lists/query.ts'
 import type { StyleApp } from '../../style.ts'
 import { CUSTOMER_ADDRESSES, toPage } from '../registry.ts'
@@ -21,6 +25,7 @@ import {
   toDataRequest,
 } from './dataRequests.wire.ts'
 import * as examples from './examples.ts'
+import { dataResultSchema, type ResultFile, writeDataResult } from './results.wire.ts'
 
 const tags = ['people']
 
@@ -30,6 +35,7 @@ const DECIDED = ['It is decided already.', 'the data request is done already'] a
 export function dataRequestRoutes(app: StyleApp, deps: Deps): void {
   askRoutes(app, deps)
   readRoutes(app, deps)
+  resultRoutes(app, deps)
   confirmRoute(app, deps)
   endRoutes(app, deps)
 }
@@ -101,6 +107,60 @@ function readRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, params: { id } }) => view(deps, await getDataRequest(deps, caller, id)),
   )
+}
+
+const NO_RESULT = [
+  'It is of another kind, it was refused or withdrawn, the person was erased, or more is known than a result holds.',
+  'the person was erased, and nothing is known of it any more',
+] as const
+
+function resultRoutes(app: StyleApp, deps: Deps): void {
+  const config = {
+    role: 'ADMIN',
+    refusals: ['failed_precondition', 'resource_exhausted'],
+    explained: { failed_precondition: NO_RESULT },
+  } as const
+  app.get(
+    '/v1/data-requests/:id/result',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'getDataRequestResult',
+        summary: 'Read the result of a data request',
+        description:
+          'All that you know of the person, for a request of the kind `access`, for machines. It is kept nowhere; the audit trail says who has read it.',
+        params: dataRequestParams,
+        response: { 200: dataResultSchema },
+      },
+    },
+    async ({ caller, params: { id } }, reply) => sendUnkept(reply, await writeDataResult(deps, caller, id)),
+  )
+
+  app.get(
+    '/v1/data-requests/:id/result.pdf',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'getDataRequestResultPdf',
+        summary: 'Read the result of a data request as PDF',
+        description:
+          'The same for the person, in your legal name and with your logo. One of more than 10,000 lines is to be had as JSON alone.',
+        params: dataRequestParams,
+        querystring: receiptQuery,
+        response: { 200: pdfAnswer },
+      },
+    },
+    async ({ caller, params: { id }, query: { language } }, reply) =>
+      sendUnkept(reply, await printDataResult(deps, caller, id, language)),
+  )
+}
+
+/** Sends a file that no cache keeps. */
+function sendUnkept(reply: FastifyReply, file: ResultFile | ResultPdf) {
+  keepOutOfCaches(reply)
+  return sendFile(reply, file) as never
 }
 
 function confirmRoute(app: StyleApp, deps: Deps): void {

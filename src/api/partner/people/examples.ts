@@ -1,4 +1,4 @@
-import { customer } from '../openapi/examples.ts'
+import { consent, customer, identity, newLoan, scorecard } from '../openapi/examples.ts'
 
 export const newDataRequest = { kind: 'access' as const, reason: 'Asked at the counter in Mwanza' }
 
@@ -35,4 +35,54 @@ export const confirmed = {
   decidedBy: 2,
   kind: 'erasure' as const,
   state: 'done' as const,
+}
+
+export const knownCustomer = {
+  id: customer.id,
+  accountNo: customer.accountNo,
+  externalId: customer.externalId,
+  status: customer.status,
+  activationDate: customer.activationDate,
+  createdAt: customer.createdAt,
+  updatedAt: customer.updatedAt,
+}
+
+export const decision = {
+  id: '1',
+  kind: 'score' as const,
+  decidedAt: '2026-06-01T09:00:00.000+03:00',
+  policyVersion: 'default-1',
+  grade: scorecard.grade,
+  creditScore: scorecard.creditScore,
+  creditLimit: scorecard.creditLimit,
+  currencyCode: scorecard.currencyCode,
+  reasons: scorecard.reasons,
+  facts: { boosted: null },
+}
+
+export const issued = {
+  kind: 'statement' as const,
+  loanId: newLoan.id,
+  from: '2026-01-31',
+  to: '2026-06-01',
+  language: 'en',
+  madeAt: '2026-06-01T09:00:00.000+03:00',
+}
+
+export const result = {
+  madeAt: dataRequest.askedAt,
+  lenderName: 'Demo Lender',
+  request: dataRequest,
+  customer: knownCustomer,
+  identity,
+  consents: [consent],
+  loans: [],
+  transactions: [],
+  guarantors: [],
+  guarantees: [],
+  collateral: [],
+  payments: [],
+  creditDecisions: [decision],
+  documents: [],
+  dataRequests: [dataRequest],
 }

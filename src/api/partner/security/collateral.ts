@@ -22,7 +22,7 @@ const createCollateralRequest = named('CreateCollateralRequest', z.strictObject(
 /** The body that releases a guarantor or collateral. */
 export const releaseRequest = named('ReleaseRequest', z.strictObject(RELEASE_MEMBERS), { example: examples.release })
 
-const collateralSchema = named(
+export const collateralSchema = named(
   'Collateral',
   z.object({ id: z.string().describe("The service's number."), loanId: z.string(), ...COLLATERAL_ANSWER }),
   { example: examples.collateral },

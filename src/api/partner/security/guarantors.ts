@@ -32,7 +32,7 @@ const createGuarantorRequest = named(
   { example: examples.newGuarantor },
 )
 
-const guarantorSchema = named(
+export const guarantorSchema = named(
   'Guarantor',
   z.object({
     id: z.string().describe("The service's number."),

@@ -52,6 +52,20 @@ export const findCollateralOf = ownedList<Collateral>({
   order: COLLATERAL_ORDER,
 })
 
+const ofCustomer = statement<{ organizationId: number; customerId: bigint; most: number }>(
+  'collateral-of-customer',
+  (p) => `SELECT ${COLUMNS}, l.currency FROM loan l
+    JOIN collateral t ON t.organization_id = l.organization_id AND t.loan_id = l.id
+    WHERE l.organization_id = ${p('organizationId')} AND l.customer_id = ${p('customerId')} ORDER BY t.id LIMIT ${p('most')}`,
+)
+
+/** Reads what the loans of a customer are secured by, or were, each with the currency of its loan. */
+export const readCollateralOf = async (
+  { pool }: Queries,
+  of: { readonly organizationId: number; readonly customerId: bigint; readonly most: number },
+): Promise<(Collateral & { readonly currency: string })[]> =>
+  (await pool.query<Collateral & { readonly currency: string }>(ofCustomer(of))).rows
+
 const read = statement<{ organizationId: number; id: bigint }>(
   'read-collateral',
   (p) => `SELECT ${COLUMNS} FROM collateral t WHERE t.organization_id = ${p('organizationId')} AND t.id = ${p('id')}`,

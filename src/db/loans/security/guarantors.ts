@@ -50,6 +50,35 @@ export const findGuarantors = ownedList<Guarantor>({
   order: GUARANTOR_ORDER,
 })
 
+/** The guarantors of the loans of a customer, or the guarantees that a customer gave; `most` of them. */
+interface OfCustomer {
+  readonly organizationId: number
+  readonly customerId: bigint
+  readonly most: number
+}
+
+/** A guarantor, with the currency of its loan. */
+export type GuarantorOfLoan = Guarantor & { readonly currency: string }
+
+const ofCustomer = (name: string, owner: 'l' | 't') =>
+  statement<OfCustomer>(
+    name,
+    (p) => `SELECT ${COLUMNS}, l.currency FROM loan l
+    JOIN guarantor t ON t.organization_id = l.organization_id AND t.loan_id = l.id
+    WHERE ${owner}.organization_id = ${p('organizationId')} AND ${owner}.customer_id = ${p('customerId')}
+    ORDER BY t.id LIMIT ${p('most')}`,
+  )
+const ofBorrower = ofCustomer('guarantors-of-borrower', 'l')
+const byCustomer = ofCustomer('guarantees-of-customer', 't')
+
+/** Reads who answers for the loans of a customer, released ones too. */
+export const readGuarantorsOf = async ({ pool }: Queries, of: OfCustomer): Promise<GuarantorOfLoan[]> =>
+  (await pool.query<GuarantorOfLoan>(ofBorrower(of))).rows
+
+/** Reads for which loans of others a customer answers, or did. */
+export const readGuaranteesOf = async ({ pool }: Queries, of: OfCustomer): Promise<GuarantorOfLoan[]> =>
+  (await pool.query<GuarantorOfLoan>(byCustomer(of))).rows
+
 const read = statement<{ organizationId: number; id: bigint }>(
   'read-guarantor',
   (p) => `SELECT ${COLUMNS} FROM guarantor t WHERE t.organization_id = ${p('organizationId')} AND t.id = ${p('id')}`,

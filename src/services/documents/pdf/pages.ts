@@ -1,4 +1,10 @@
-import type { LoanDocument, LoanReceipt, LoanStatement } from '../../../domain/documents/documents.ts'
+import type {
+  DocumentLanguage,
+  DocumentLender,
+  LoanDocument,
+  LoanReceipt,
+  LoanStatement,
+} from '../../../domain/documents/documents.ts'
 import { isReversed } from '../../../domain/documents/loanLines.ts'
 import type { Period } from '../../../domain/loan/allocation.ts'
 import { COMPONENTS, totalOf } from '../../../domain/loan/portions.ts'
@@ -8,8 +14,8 @@ import { speak } from '../../../words/words.ts'
 import { codeText, detailsOf, groupedText } from '../texts.ts'
 import { BODY, type Cell, type Column, Sheet, SMALL, STRONG } from './sheet.ts'
 
-/** What a PDF is made of. */
-export interface PdfRequest {
+/** What the PDF of a statement or a receipt is made of. */
+interface LoanPdf {
   readonly document: LoanDocument
   readonly code: string
   readonly logo: Logo | null
@@ -17,32 +23,67 @@ export interface PdfRequest {
   readonly postedAt: string
 }
 
+/** A table of a listing: its columns, each with its share of the width, and the texts of its rows. A text may have several lines. */
+export interface ListingTable {
+  readonly columns: readonly { readonly title: string; readonly share: number; readonly right?: true }[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+/** A part of a listing: its heading, labels with values, and tables. */
+export interface ListingPart {
+  readonly heading: string
+  readonly pairs?: Pairs
+  readonly tables?: readonly ListingTable[]
+}
+
+/** A document of parts whose texts are written already. */
+export interface Listing {
+  readonly kind: 'listing'
+  readonly language: DocumentLanguage
+  readonly lender: DocumentLender
+  readonly title: string
+  /** What it is about: what its number is called, and the number. They stand at the top of every page. */
+  readonly subject: string
+  readonly number: string
+  readonly foot: string
+  readonly day: string
+  readonly parts: readonly ListingPart[]
+}
+
+/** What a PDF is made of. */
+export type PdfRequest = LoanPdf | { readonly document: Listing; readonly logo: Logo | null }
+
 const RED = '#b3261e'
-const wordsOf = ({ language }: LoanDocument) => speak(DOCUMENT_WORDS, language)
+const wordsOf = ({ language }: Pick<LoanDocument, 'language'>) => speak(DOCUMENT_WORDS, language)
 type Say = ReturnType<typeof wordsOf>
 type Pairs = readonly (readonly [label: string, value: string])[]
 
 /** Writes a document as a PDF. The same request makes the same bytes. */
 export async function toPdf(request: PdfRequest): Promise<Uint8Array> {
+  if (!('code' in request)) return listingPdf(request.document, request.logo)
   const { document } = request
   return document.kind === 'statement' ? statementPdf(document, request) : receiptPdf(document, request)
 }
 
+/** The head of a document, and what stands on its pages. */
+interface Head extends Pick<Listing, 'title' | 'subject' | 'number' | 'foot' | 'day'> {
+  readonly size: 'A4' | 'A5'
+  readonly logo: Logo | null
+}
+
 /** Begins a document: its file, its feet, and the lender. */
 function begin(
-  document: LoanDocument,
-  { code, logo }: PdfRequest,
-  { title, day }: { title: string; day: string },
+  document: Pick<Listing, 'language' | 'lender'>,
+  { title, subject, number, foot, day, size, logo }: Head,
 ): Sheet {
   const say = wordsOf(document)
-  const { lender, loan, language } = document
+  const { lender, language } = document
   const at = new Date(`${day}T00:00:00Z`)
-  const facts = { title: `${title} ${loan.id}`, author: lender.name, language, at }
   const sheet = new Sheet(
-    { ...facts, size: document.kind === 'statement' ? 'A4' : 'A5' },
+    { title: `${title} ${number}`, author: lender.name, language, at, size },
     {
-      head: `${lender.name} · ${title} · ${say('loanNumber')} ${loan.id}`,
-      foot: `${say('code')} ${codeText(code)} · ${say('check')}`,
+      head: `${lender.name} · ${title} · ${subject} ${number}`,
+      foot,
       pageOf: (page, pages) => `${say('page')} ${page} ${say('of')} ${pages}`,
     },
   )
@@ -56,6 +97,40 @@ function begin(
   sheet.type.write(title, { x: sheet.right, y: top + 13, right: true }, { size: 13, weight: 'bold' })
   sheet.y = Math.max(sheet.y, top + (drawn > 0 ? 46 : 24)) + 8
   return sheet
+}
+
+/** Begins a document of a loan, with its code. */
+function beginOfLoan(
+  document: LoanDocument,
+  { code, logo }: LoanPdf,
+  { title, day }: { title: string; day: string },
+): Sheet {
+  const say = wordsOf(document)
+  const named = { subject: say('loanNumber'), number: String(document.loan.id) }
+  const foot = `${say('code')} ${codeText(code)} · ${say('check')}`
+  return begin(document, { ...named, title, foot, day, logo, size: document.kind === 'statement' ? 'A4' : 'A5' })
+}
+
+/** Writes a listing: one part below the other. */
+function listingPdf(listing: Listing, logo: Logo | null): Promise<Uint8Array> {
+  const { title, subject, number, foot, day } = listing
+  const sheet = begin(listing, { title, subject, number, foot, day, logo, size: 'A4' })
+  for (const { heading, pairs = [], tables = [] } of listing.parts) {
+    sheet.heading(heading, 60)
+    sheet.pairs(pairs, sheet.left, sheet.width)
+    for (const { columns, rows } of tables) {
+      sheet.table(
+        columns.map(({ share, ...column }): Column => ({ ...column, width: sheet.width * share })),
+        cellsOf(rows),
+      )
+      sheet.y += 6
+    }
+  }
+  return sheet.end()
+}
+
+function* cellsOf(rows: ListingTable['rows']): Generator<Cell[]> {
+  for (const row of rows) yield row.map((text) => text.split('\n').flatMap((line) => cell(line)))
 }
 
 const borrowerPairs = ({ borrower }: LoanDocument, say: Say): Pairs => [
@@ -82,13 +157,13 @@ function besides(sheet: Sheet, left: Pairs, right: Pairs): void {
   sheet.y = Math.max(sheet.y, end) + 8
 }
 
-function statementPdf(document: LoanStatement, request: PdfRequest): Promise<Uint8Array> {
+function statementPdf(document: LoanStatement, request: LoanPdf): Promise<Uint8Array> {
   const say = wordsOf(document)
   const { loan, from, to, state } = document
   const { currency } = loan
   const money = (minor: bigint) => groupedText(minor, currency)
   const withCode = (minor: bigint) => `${currency.code} ${money(minor)}`
-  const sheet = begin(document, request, { title: say('statement'), day: to })
+  const sheet = beginOfLoan(document, request, { title: say('statement'), day: to })
   const period: Pairs = [
     [say('from'), from],
     [say('to'), to],
@@ -186,13 +261,13 @@ function scheduleRow({ period, dueDate, due, paid, waived, writtenOff, owed }: P
   return [cell(String(period)), cell(dueDate), ...figures.map((figure) => cell(money(figure)))]
 }
 
-function receiptPdf(document: LoanReceipt, request: PdfRequest): Promise<Uint8Array> {
+function receiptPdf(document: LoanReceipt, request: LoanPdf): Promise<Uint8Array> {
   const say = wordsOf(document)
   const { line, loan, method } = document
   const { currency } = loan
   const withCode = (minor: bigint) => `${currency.code} ${groupedText(minor, currency)}`
   const isPayout = line.type === 'Refund' || line.type === 'Credit Balance Refund'
-  const sheet = begin(document, request, { title: say(isPayout ? 'payout' : 'receipt'), day: line.date })
+  const sheet = beginOfLoan(document, request, { title: say(isPayout ? 'payout' : 'receipt'), day: line.date })
   if (isReversed(line)) {
     sheet.type.write(
       say('reversedReceipt'),

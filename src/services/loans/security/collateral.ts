@@ -49,7 +49,12 @@ export interface CollateralRequest extends CollateralDetails {
 type PeopleDeps = Core & Pick<Writing, 'people'>
 
 /** Returns collateral as a caller may see it. */
-function viewOf({ people }: PeopleDeps, caller: Caller, collateral: Collateral, currency: string): CollateralView {
+export function collateralFor(
+  { people }: PeopleDeps,
+  caller: Caller,
+  collateral: Collateral,
+  currency: string,
+): CollateralView {
   const { customerId: id, details: text, personKey } = collateral
   const isReadable = text !== null && personKey !== null && mayReadPeople(caller)
   const { organizationId } = caller
@@ -87,7 +92,7 @@ export async function addCollateral(
   })
   const added = await abortedWhereKeyTaken(adding)
   if (!added) throw noSuchLoan(ref)
-  return viewOf(deps, caller, added, currency)
+  return collateralFor(deps, caller, added, currency)
 }
 
 const noSuchCollateral = () => notFound('the loan has no collateral with that id')
@@ -109,7 +114,7 @@ export async function releaseCollateral(
   const decide = (known: Collateral) => decideRelease(known, request, { since: null, today })
   const released = await abortedWhereKeyTaken(releaseCollateralOf(deps.db, caller, ref, { id, decide, now }))
   if (!released) throw noSuchCollateral()
-  return viewOf(deps, caller, released, currency)
+  return collateralFor(deps, caller, released, currency)
 }
 
 /** Returns a part of the collateral of a loan, as it was recorded. @throws LendingError `not_found`, `invalid_argument` */
@@ -123,7 +128,7 @@ export async function listCollateral(
   const position = positionOf(range, { arrival: COLLATERAL_ORDER })
   const { id: ownerId, currency } = await requireSecuredLoan(deps, caller, ref)
   const part = rangedOf(await findCollateralOf(deps.db, { organizationId, ownerId }, position))
-  return { ...part, items: part.items.map((collateral) => viewOf(deps, caller, collateral, currency)) }
+  return { ...part, items: part.items.map((collateral) => collateralFor(deps, caller, collateral, currency)) }
 }
 
 /** Returns collateral. @throws LendingError `not_found` */
@@ -131,5 +136,5 @@ export async function getCollateral(deps: PeopleDeps, caller: Caller, id: bigint
   const collateral = await findCollateral(deps.db, caller.organizationId, id)
   if (!collateral) throw noSuchCollateral()
   const { currency } = await requireSecuredLoan(deps, caller, { id: collateral.loanId })
-  return viewOf(deps, caller, collateral, currency)
+  return collateralFor(deps, caller, collateral, currency)
 }

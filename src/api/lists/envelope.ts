@@ -5,7 +5,7 @@ import { count, total } from '../openapi/answers.ts'
 
 /** Makes the members that the envelope of a list has in both styles, after its items. */
 export const listMembers = () => ({
-  total: total.optional().describe('Items on all pages together; of a page only.'),
+  total: total().optional().describe('Items on all pages together; of a page only.'),
   page: count.optional().describe('The number of this page, from 1; of a page only.'),
   rowsPerPage: count.describe('The most items that the answer has, as the request asked.'),
   next: z

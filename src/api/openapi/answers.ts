@@ -6,7 +6,7 @@ import { z } from 'zod'
 export const count = z.int().meta({ minimum: 0 })
 
 /** A number of rows, which may grow beyond 2^31. */
-export const total = z.int().meta({ format: 'int64', minimum: 0 })
+export const total = () => z.int().meta({ format: 'int64', minimum: 0 })
 
 /** A rate in percent: 10 is 10%. */
 export const percent = z.number().meta({ minimum: 0 })

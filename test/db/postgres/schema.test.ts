@@ -76,6 +76,7 @@ describe('prisma/schema.prisma and the migrations', () => {
     const exceptions = [
       'account_email_key',
       'signing_key_pkey',
+      'root_secret_pkey',
       'rate_limit_pkey',
       'api_key_hash_key',
       'page_session_hash_key',

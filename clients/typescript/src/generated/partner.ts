@@ -102,7 +102,7 @@ export interface AuditEntry {
 
 export interface AuditPage {
   items: AuditEntry[]
-  total?: number
+  total?: bigint
   page?: number
   rowsPerPage: number
   next?: string
@@ -313,7 +313,7 @@ export interface Consent {
 
 export interface ConsentPage {
   items: Consent[]
-  total?: number
+  total?: bigint
   page?: number
   rowsPerPage: number
   next?: string
@@ -823,7 +823,7 @@ export interface Customer {
 
 export interface CustomerPage {
   items: Customer[]
-  total?: number
+  total?: bigint
   page?: number
   rowsPerPage: number
   next?: string
@@ -1410,19 +1410,19 @@ export interface ExportSettings {
 }
 
 export interface ExportProgress {
-  done: number
-  total: number
+  done: bigint
+  total: bigint
 }
 
 export interface ExportReason {
   reason: string
-  loans: number
+  loans: bigint
 }
 
 export interface ExportTotals {
   kind: string
   currencyCode: string
-  loans: number
+  loans: bigint
   principal: number
   principalOutstanding: number
   outstanding: number
@@ -2108,7 +2108,7 @@ export interface PendingAction {
 
 export interface PendingActionPage {
   items: PendingAction[]
-  total?: number
+  total?: bigint
   page?: number
   rowsPerPage: number
   next?: string
@@ -2137,7 +2137,7 @@ export interface PortfolioAtRiskFigure {
 
 export interface PortfolioBucket {
   bucket: string
-  loans: number
+  loans: bigint
   principalOutstanding: number
 }
 
@@ -2239,7 +2239,7 @@ export interface PostingPage {
 export interface ProvisionBucket {
   bucket: string
   provisionRate?: number
-  loans: number
+  loans: bigint
   principalOutstanding: number
   provision: number
 }
@@ -2550,12 +2550,12 @@ export interface ReverseTransactionRequest {
 
 export interface RollRateTarget {
   bucket: string
-  loans: number
+  loans: bigint
   principal: number
 }
 
 export interface RollRateCell {
-  loans: number
+  loans: bigint
   principal: number
 }
 
@@ -2689,7 +2689,7 @@ export interface TestPaymentsRequest {
 
 export interface TransactionPage {
   items: Transaction[]
-  total?: number
+  total?: bigint
   page?: number
   rowsPerPage: number
   next?: string
@@ -3625,10 +3625,13 @@ export type ListAuditTrailParams = {
   to?: string
 }
 
+const customerPageShape: Shape = { total: 1 }
+const consentPageShape: Shape = { total: 1 }
 const loanProductPageShape: Shape = { total: 1 }
 const loanPageShape: Shape = { total: 1 }
 const guarantorPageShape: Shape = { total: 1 }
 const collateralPageShape: Shape = { total: 1 }
+const transactionPageShape: Shape = { total: 1 }
 const chargePageShape: Shape = { total: 1 }
 const listedTransactionPageShape: Shape = { total: 1 }
 const paymentChannelPageShape: Shape = { total: 1 }
@@ -3638,21 +3641,47 @@ const reconciliationPageShape: Shape = { total: 1 }
 const reconciliationLinePageShape: Shape = { total: 1 }
 const listingNoticePageShape: Shape = { total: 1 }
 const disputePageShape: Shape = { total: 1 }
-const exportShape: Shape = { accepted: 1, excluded: 1, exceptions: 1 }
+const exportProgressShape: Shape = { done: 1, total: 1 }
+const exportReasonShape: Shape = { loans: 1 }
+const exportTotalsShape: Shape = { loans: 1 }
+const exportShape: Shape = {
+  progress: exportProgressShape,
+  accepted: 1,
+  excluded: 1,
+  exceptions: 1,
+  reasons: exportReasonShape,
+  totals: exportTotalsShape,
+}
 const exportPageShape: Shape = { items: exportShape, total: 1 }
 const exportExceptionPageShape: Shape = { total: 1 }
 const excludedLoanPageShape: Shape = { total: 1 }
 const webhookEndpointPageShape: Shape = { total: 1 }
 const webhookDeliveryPageShape: Shape = { total: 1 }
-const portfolioGroupShape: Shape = { loans: 1 }
+const portfolioBucketShape: Shape = { loans: 1 }
+const portfolioGroupShape: Shape = { loans: 1, buckets: portfolioBucketShape }
 const portfolioAtRiskShape: Shape = { groups: portfolioGroupShape }
-const rollRateRowShape: Shape = { loans: 1 }
-const rollRateAdditionShape: Shape = { loans: 1 }
+const rollRateTargetShape: Shape = { loans: 1 }
+const rollRateCellShape: Shape = { loans: 1 }
+const rollRateRowShape: Shape = {
+  loans: 1,
+  to: rollRateTargetShape,
+  closed: rollRateCellShape,
+  writtenOff: rollRateCellShape,
+}
+const rollRateAdditionShape: Shape = {
+  loans: 1,
+  to: rollRateTargetShape,
+  closed: rollRateCellShape,
+  writtenOff: rollRateCellShape,
+}
 const rollRatesShape: Shape = { rows: rollRateRowShape, lent: rollRateAdditionShape, reopened: rollRateAdditionShape }
 const rollRateMatrixShape: Shape = { currencies: rollRatesShape }
-const provisionGroupShape: Shape = { loans: 1 }
+const provisionBucketShape: Shape = { loans: 1 }
+const provisionGroupShape: Shape = { loans: 1, buckets: provisionBucketShape }
 const provisionsShape: Shape = { groups: provisionGroupShape }
 const dataRequestPageShape: Shape = { total: 1 }
+const pendingActionPageShape: Shape = { total: 1 }
+const auditPageShape: Shape = { total: 1 }
 export const eventShape = undefined
 
 /** The operations of the partner style. */
@@ -3663,7 +3692,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List customers. */
   listCustomers: (query?: ListCustomersParams, call?: Call): Listed<CustomerPage> =>
-    list<CustomerPage>({ method: 'GET', path: '/v1/customers', query }, call),
+    list<CustomerPage>({ method: 'GET', path: '/v1/customers', query, shape: customerPageShape }, call),
 
   /** Give a customer an externalId. */
   assignExternalId: (id: string, body: ExternalIdRequest, call?: Call): Promise<Customer> =>
@@ -3699,7 +3728,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List the consents of a customer. */
   listConsents: (id: string, query?: ListConsentsParams, call?: Call): Listed<ConsentPage> =>
-    list<ConsentPage>({ method: 'GET', path: at`/v1/customers/${id}/consents`, query }, call),
+    list<ConsentPage>({ method: 'GET', path: at`/v1/customers/${id}/consents`, query, shape: consentPageShape }, call),
 
   /** Withdraw a consent. */
   withdrawConsent: (id: string, consentId: string, body?: WithdrawConsentRequest, call?: Call): Promise<Consent> =>
@@ -3714,7 +3743,10 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List the consents of a customer. */
   listConsentsByExternalId: (externalId: string, query?: ListConsentsParams, call?: Call): Listed<ConsentPage> =>
-    list<ConsentPage>({ method: 'GET', path: at`/v1/customers/external/${externalId}/consents`, query }, call),
+    list<ConsentPage>(
+      { method: 'GET', path: at`/v1/customers/external/${externalId}/consents`, query, shape: consentPageShape },
+      call,
+    ),
 
   /** Withdraw a consent. */
   withdrawConsentByExternalId: (
@@ -3909,7 +3941,10 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List repayments. */
   listRepayments: (id: string, query?: ListRepaymentsParams, call?: Call): Listed<TransactionPage> =>
-    list<TransactionPage>({ method: 'GET', path: at`/v1/loans/${id}/repayments`, query }, call),
+    list<TransactionPage>(
+      { method: 'GET', path: at`/v1/loans/${id}/repayments`, query, shape: transactionPageShape },
+      call,
+    ),
 
   /** Post a repayment. */
   postRepaymentByLoanExternalId: (externalId: string, body: PostRepaymentRequest, call?: Call): Promise<Transaction> =>
@@ -3924,7 +3959,10 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     query?: ListRepaymentsParams,
     call?: Call,
   ): Listed<TransactionPage> =>
-    list<TransactionPage>({ method: 'GET', path: at`/v1/loans/external/${externalId}/repayments`, query }, call),
+    list<TransactionPage>(
+      { method: 'GET', path: at`/v1/loans/external/${externalId}/repayments`, query, shape: transactionPageShape },
+      call,
+    ),
 
   /** Post many repayments. */
   postRepayments: (body: readonly RepaymentLineRequest[], call?: Call): Promise<RepaymentLine[]> =>
@@ -4658,7 +4696,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List pending actions. */
   listPendingActions: (query?: ListPendingActionsParams, call?: Call): Listed<PendingActionPage> =>
-    list<PendingActionPage>({ method: 'GET', path: '/v1/pending-actions', query }, call),
+    list<PendingActionPage>({ method: 'GET', path: '/v1/pending-actions', query, shape: pendingActionPageShape }, call),
 
   /** Read a pending action. */
   getPendingAction: (id: string, call?: Call): Promise<PendingAction> =>
@@ -4682,7 +4720,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** Read the audit trail. */
   listAuditTrail: (query?: ListAuditTrailParams, call?: Call): Listed<AuditPage> =>
-    list<AuditPage>({ method: 'GET', path: '/v1/audit-trail', query }, call),
+    list<AuditPage>({ method: 'GET', path: '/v1/audit-trail', query, shape: auditPageShape }, call),
 
   /** Say whether the process is up. */
   getLiveness: (call?: Call): Promise<Health> =>

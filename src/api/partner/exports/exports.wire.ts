@@ -74,7 +74,7 @@ const totals = named(
   z.object({
     kind: word('What became of the loans', LINE_KINDS),
     currencyCode: z.string(),
-    loans: total,
+    loans: total(),
     principal: money.describe('What was lent.'),
     principalOutstanding: money,
     outstanding: money,
@@ -83,9 +83,11 @@ const totals = named(
   { example: examples.exportFile.totals[0]! },
 )
 
-const progress = named('ExportProgress', z.object({ done: total, total }), { example: examples.exportFile.progress })
+const progress = named('ExportProgress', z.object({ done: total(), total: total() }), {
+  example: examples.exportFile.progress,
+})
 
-const reason = named('ExportReason', z.object({ reason: word('Why loans are left out', EXCLUSIONS), loans: total }), {
+const reason = named('ExportReason', z.object({ reason: word('Why loans are left out', EXCLUSIONS), loans: total() }), {
   example: examples.exportFile.reasons[0]!,
 })
 
@@ -104,13 +106,13 @@ export const exportSchema = named(
     knownAt: instant.describe('What was told up to this instant counts.'),
     state: word('How far it is', EXPORT_STATES),
     progress: progress.describe('Loans that were looked at, of all of the day.'),
-    accepted: total.describe('Loans that the file has.'),
-    excluded: total.describe('Loans that it leaves out.'),
-    exceptions: total.describe('Loans that it cannot have: a field is missing or wrong.'),
+    accepted: total().describe('Loans that the file has.'),
+    excluded: total().describe('Loans that it leaves out.'),
+    exceptions: total().describe('Loans that it cannot have: a field is missing or wrong.'),
     reasons: z.array(reason),
     totals: z.array(totals).describe('Control totals; of all kinds together, those of the portfolio of the day.'),
     sha256: z.string().nullable().describe('Null while it is made.'),
-    bytes: total.nullable(),
+    bytes: total().nullable(),
     erased: count.optional().describe('Of one file: lines of customers who were erased since. They are gone.'),
     createdAt: instant,
     finishedAt: instant.nullable(),

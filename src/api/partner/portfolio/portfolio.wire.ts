@@ -67,7 +67,7 @@ const bucket = named(
   'PortfolioBucket',
   z.object({
     bucket: z.string().describe('The name of the bucket.'),
-    loans: total,
+    loans: total(),
     principalOutstanding: money,
   }),
   { example: examples.group.buckets[0]! },
@@ -86,7 +86,7 @@ const group = named(
       .boolean()
       .optional()
       .describe('Where the portfolio is divided by it: whether a restructure of the loans counts on the day.'),
-    loans: total.describe('Open loans.'),
+    loans: total().describe('Open loans.'),
     principalOutstanding: money,
     atRisk: z.array(atRisk).describe('Portfolio at risk: PAR 1, 30, 60, 90.'),
     buckets: z.array(bucket).describe('Every bucket of the policy, in order.'),
@@ -166,7 +166,7 @@ const provisionBucket = named(
   z.object({
     bucket: z.string().describe('The name of the bucket.'),
     provisionRate: percent.optional().describe('In percent; absent where the bucket has none.'),
-    loans: total,
+    loans: total(),
     principalOutstanding: money,
     provision: money,
   }),
@@ -180,7 +180,7 @@ const provisionGroup = named(
   z.object({
     currencyCode: z.string().describe('ISO 4217, such as `TZS`.'),
     productId,
-    loans: total.describe('Open loans.'),
+    loans: total().describe('Open loans.'),
     principalOutstanding: money,
     provision: money.describe('The sum of the provisions of the loans.'),
     booked: difference.describe('The allowance in the journal with value dates up to the day.'),
@@ -276,14 +276,14 @@ export const rollQuery = z.strictObject({
   policy: queryPolicy,
 })
 
-const moved = { loans: total, principal: money }
+const moved = { loans: total(), principal: money }
 
 const movedSchema = named('RollRateCell', z.object(moved), { example: examples.row.closed })
 
 const target = named('RollRateTarget', z.object({ bucket: z.string(), ...moved }), { example: examples.row.to[0]! })
 
 const row = {
-  loans: total.describe('All loans of the row: the sum of its other figures.'),
+  loans: total().describe('All loans of the row: the sum of its other figures.'),
   principal: money.describe('Their principal outstanding on the first day.'),
   to: z.array(target).describe('The buckets of the last day, in order.'),
   closed: movedSchema.describe('Loans that owe nothing on the last day.'),

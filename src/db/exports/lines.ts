@@ -1,3 +1,4 @@
+import type { LocalDate } from '../../domain/dates.ts'
 import type { LineKind } from '../../domain/exports/vocabulary.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { arrayOf, type ColumnTypes, columnsOf, rowsOf } from '../queries/rows.ts'
@@ -118,4 +119,35 @@ export async function countErased(
 ): Promise<number> {
   return (await pool.query<{ erased: number }>(erased({ organizationId: of.organizationId, id: of.id }))).rows[0]!
     .erased
+}
+
+/** A file that has a line of a loan. */
+export interface ToldLoan {
+  readonly exportId: bigint
+  readonly format: string
+  readonly asOf: LocalDate
+  readonly mode: string
+  readonly isAccepted: boolean
+  readonly loanId: bigint
+}
+
+const told = statement<{ organizationId: number; loanIds: string; most: number }>(
+  'files-that-have-loans',
+  (
+    p,
+  ) => `SELECT f.id AS "exportId", f.format, f.as_of AS "asOf", f.mode, f.state = 'accepted' AS "isAccepted", e.loan_id AS "loanId"
+    FROM export_file f JOIN export_line e ON e.organization_id = f.organization_id AND e.export_id = f.id
+      AND e.loan_id = ANY (${p('loanIds')}::bigint[]) AND e.kind = 'accepted'
+    WHERE f.organization_id = ${p('organizationId')} AND f.state IN ('ready', 'accepted') ORDER BY f.id, e.loan_id LIMIT ${p('most')}`,
+)
+
+/** Reads the files that have lines of loans, oldest first: to whom the loans may have been told. */
+export async function readToldLoans(
+  { pool }: Queries,
+  of: { readonly organizationId: number; readonly most: number },
+  loanIds: readonly bigint[],
+): Promise<ToldLoan[]> {
+  if (loanIds.length === 0) return []
+  const { organizationId, most } = of
+  return (await pool.query<ToldLoan>(told({ organizationId, most, loanIds: arrayOf(loanIds) }))).rows
 }

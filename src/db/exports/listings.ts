@@ -92,6 +92,30 @@ export async function findDisputes(db: Db, of: OfLoan, position: Position): Prom
   return { items: rows.map(toDispute), total, next: cursorAt(orderOf('disputes', of), rows.at(-1)?.id) }
 }
 
+/** The notices of the loans of a customer, and the disputes of the customer. */
+export interface ListingsOfCustomer {
+  readonly notices: readonly ListingNotice[]
+  readonly disputes: readonly Dispute[]
+}
+
+/** Reads what was told to a customer of listings, and what the customer disputed, in the order in which it was told. */
+export async function readListingsOf(
+  db: Db,
+  {
+    organizationId,
+    customerId,
+    most,
+  }: { readonly organizationId: number; readonly customerId: bigint; readonly most: number },
+  loanIds: readonly bigint[],
+): Promise<ListingsOfCustomer> {
+  const first = { orderBy: { id: 'asc' }, take: most } as const
+  const [notices, disputes] = await Promise.all([
+    db.prisma.listingNotice.findMany({ where: { organizationId, loanId: { in: [...loanIds] } }, ...first }),
+    db.prisma.dispute.findMany({ where: { organizationId, customerId, loanId: { in: [...loanIds] } }, ...first }),
+  ])
+  return { notices: notices.map(toNotice), disputes: disputes.map(toDispute) }
+}
+
 /** Finds a dispute of a loan. */
 export async function findDispute(
   db: Db,

@@ -209,6 +209,9 @@ const partsBeside = (writing: Writing, result: DataResult): ListingPart[] => [
   ...decisionsPart(writing, result),
   ...documentsPart(writing, result),
   ...requestsPart(writing, result),
+  ...noticesPart(writing, result),
+  ...disputesPart(writing, result),
+  ...filesPart(writing, result),
 ]
 
 function consentsPart(writing: Writing, { consents }: DataResult): ListingPart[] {
@@ -309,4 +312,31 @@ function requestsPart(writing: Writing, { requests }: DataResult): ListingPart[]
     speak(REQUEST_STATE_WORDS, language)(one.state),
   ])
   return tablePart(say('requests'), shown, rows)
+}
+
+function noticesPart({ say }: Writing, { notices }: DataResult): ListingPart[] {
+  const shown = columns([say('loanNumber'), 0.3], [say('date'), 0.3], [say('details'), 0.4])
+  const rows = notices.map((one) => [
+    String(one.loanId),
+    one.sentOn,
+    linesOf([say(`notice_${one.channel}`), one.reference]),
+  ])
+  return tablePart(say('notices'), shown, rows)
+}
+
+function disputesPart({ say }: Writing, { disputes }: DataResult): ListingPart[] {
+  const shown = columns([say('loanNumber'), 0.2], [say('date'), 0.2], [say('details'), 0.4], [say('status'), 0.2])
+  const rows = disputes.map((one) => [
+    String(one.loanId),
+    linesOf([one.openedOn, one.resolvedOn && `– ${one.resolvedOn}`]),
+    linesOf([one.reason, one.resolution]),
+    say(`dispute_${one.outcome ?? 'open'}`),
+  ])
+  return tablePart(say('disputes'), shown, rows)
+}
+
+function filesPart({ say }: Writing, { files }: DataResult): ListingPart[] {
+  const shown = columns([say('loanNumber'), 0.25], [say('details'), 0.4], [say('date'), 0.2], [say('status'), 0.15])
+  const rows = files.map((one) => [String(one.loanId), one.format, one.asOf, one.isAccepted ? say('fileTaken') : ''])
+  return tablePart(say('files'), shown, rows)
 }

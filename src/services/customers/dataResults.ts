@@ -4,6 +4,8 @@ import { findKnownCustomer, type KnownCustomer } from '../../db/customers/custom
 import { type DataRequest, findDataRequests, noteResultRead, type ResultRead } from '../../db/customers/dataRequests.ts'
 import { findPerson } from '../../db/customers/identities.ts'
 import { readDocumentsOf, type StoredDocument } from '../../db/documents/documents.ts'
+import { readToldLoans, type ToldLoan } from '../../db/exports/lines.ts'
+import { type ListingNotice, readListingsOf } from '../../db/exports/listings.ts'
 import { findLoansBy } from '../../db/loans/lists/loanList.ts'
 import { readCollateralOf } from '../../db/loans/security/collateral.ts'
 import { type GuarantorOfLoan, readGuaranteesOf, readGuarantorsOf } from '../../db/loans/security/guarantors.ts'
@@ -19,6 +21,7 @@ import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { Payment, PaymentStatus } from '../../domain/payments/payment.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
+import type { ReadDispute } from '../exports/listings.ts'
 import type { LoanNow } from '../loans/loans.ts'
 import { readInSlices } from '../loans/readInSlices.ts'
 import { type CollateralView, collateralFor } from '../loans/security/collateral.ts'
@@ -52,6 +55,11 @@ export interface DataResult {
   readonly decisions: readonly KnownDecision[]
   readonly documents: readonly StoredDocument[]
   readonly requests: readonly DataRequest[]
+  /** What was told to the person before a listing, and what the person disputed, with its texts decrypted. */
+  readonly notices: readonly ListingNotice[]
+  readonly disputes: readonly ReadDispute[]
+  /** The files for bureaux and supervisors that have loans of the person. */
+  readonly files: readonly ToldLoan[]
 }
 
 /** A score or a limit that was decided of a person. */
@@ -99,12 +107,22 @@ export async function readDataResult(
   const loans = await readLoansOf(deps, whose, visit)
   const person = await findPerson(deps.db, organizationId, { id: whose.customerId })
   const records = await readRecords(deps, caller, whose)
+  const listings = await readListings(deps, whose, { loans: [...loans], personKey: person?.personKey ?? null })
   const payments = await readPayments(deps, whose, { externalId, loans })
   // Somebody may have erased the person meanwhile: then nothing is known any more.
   const customer = await requireKnown(deps, whose)
   await noteResultRead(deps.db, caller, { id, format }, madeAt)
   const identity = (person && deps.people.open({ organizationId, id: person.id }, person)) ?? UNKNOWN
-  return { madeAt, lender: await lenderDetails(deps, caller), request, customer, identity, payments, ...records }
+  return {
+    madeAt,
+    lender: await lenderDetails(deps, caller),
+    request,
+    customer,
+    identity,
+    payments,
+    ...listings,
+    ...records,
+  }
 }
 
 /** Returns a customer who was not erased. @throws LendingError `failed_precondition` */
@@ -182,6 +200,27 @@ async function readRecords(deps: ResultDeps, caller: Caller, whose: Whose) {
       .map((kept) => knownOf(kept, currency)),
     documents: bounded(documents, 'documents'),
     requests: bounded(requests.items, 'data requests'),
+  }
+}
+
+/** Reads what was told of the loans of a person to others, what the person was told of it, and what it disputed. */
+async function readListings(
+  { db, people }: ResultDeps,
+  { organizationId, customerId }: Whose,
+  { loans, personKey }: { readonly loans: readonly bigint[]; readonly personKey: string | null },
+) {
+  const { notices, disputes } = await readListingsOf(db, { organizationId, customerId, most: MOST }, loans)
+  const files = await readToldLoans(db, { organizationId, most: MOST }, loans)
+  const open = (text: string) =>
+    personKey === null ? '' : people.openText({ organizationId, id: customerId }, text, personKey)
+  return {
+    notices: bounded(notices, 'notices'),
+    disputes: bounded(disputes, 'disputes').map((one) => ({
+      ...one,
+      reason: open(one.reason),
+      resolution: one.resolution === null ? undefined : open(one.resolution),
+    })),
+    files: bounded(files, 'lines of files'),
   }
 }
 

@@ -1073,6 +1073,40 @@ export interface IssuedDocument {
   madeAt: string
 }
 
+export interface ListingNotice {
+  id: string
+  loanId: string
+  sentOn: string
+  channel: string
+  /** @nullable */
+  reference: string | null
+  createdAt: string
+}
+
+export interface Dispute {
+  id: string
+  loanId: string
+  openedOn: string
+  /** @nullable */
+  reason: string | null
+  /** @nullable */
+  outcome: string | null
+  /** @nullable */
+  resolution: string | null
+  /** @nullable */
+  resolvedOn: string | null
+  createdAt: string
+}
+
+export interface ToldFile {
+  exportId: string
+  format: string
+  asOf: string
+  mode: string
+  accepted: boolean
+  loanId: string
+}
+
 export interface DataRequestResult {
   madeAt: string
   lenderName: string
@@ -1090,6 +1124,9 @@ export interface DataRequestResult {
   creditDecisions: CreditDecision[]
   documents: IssuedDocument[]
   dataRequests: DataRequestRecord[]
+  listingNotices: ListingNotice[]
+  disputes: Dispute[]
+  files: ToldFile[]
 }
 
 export interface DelinquencyBucket {
@@ -1152,21 +1189,6 @@ export interface DelinquencySpan {
   daysPastDueTo: number
   began: string[]
   ended: string[]
-}
-
-export interface Dispute {
-  id: string
-  loanId: string
-  openedOn: string
-  /** @nullable */
-  reason: string | null
-  /** @nullable */
-  outcome: string | null
-  /** @nullable */
-  resolution: string | null
-  /** @nullable */
-  resolvedOn: string | null
-  createdAt: string
 }
 
 export interface DisputePage {
@@ -1669,16 +1691,6 @@ export interface ListedTransactionPage {
   page?: number
   rowsPerPage: number
   next?: string
-}
-
-export interface ListingNotice {
-  id: string
-  loanId: string
-  sentOn: string
-  channel: string
-  /** @nullable */
-  reference: string | null
-  createdAt: string
 }
 
 export interface ListingNoticePage {

@@ -63,7 +63,7 @@ const noticeRequest = named(
   { example: examples.newNotice },
 )
 
-const noticeSchema = named(
+export const noticeSchema = named(
   'ListingNotice',
   z.object({
     id: z.string(),
@@ -95,7 +95,7 @@ const resolveRequest = named(
   { example: examples.resolution },
 )
 
-const disputeSchema = named(
+export const disputeSchema = named(
   'Dispute',
   z.object({
     id: z.string(),
@@ -113,7 +113,7 @@ const disputeSchema = named(
 const noticePage = pageOf('ListingNoticePage', noticeSchema)
 const disputePage = pageOf('DisputePage', disputeSchema)
 
-const toNotice =
+export const toNotice =
   (zone: string) =>
   ({ id, loanId, sentOn, channel, reference, createdAt }: ListingNotice): z.input<typeof noticeSchema> => ({
     id: String(id),
@@ -124,7 +124,7 @@ const toNotice =
     createdAt: toRfc3339(createdAt, zone),
   })
 
-const toDispute =
+export const toDispute =
   (zone: string) =>
   ({ id, loanId, createdAt, ...one }: ReadDispute): z.input<typeof disputeSchema> => ({
     id: String(id),

@@ -69,6 +69,15 @@ export const issued = {
   madeAt: '2026-06-01T09:00:00.000+03:00',
 }
 
+export const told = {
+  exportId: '4000000000000001',
+  format: 'ke_dst_4_1_mobile',
+  asOf: '2026-05-31',
+  mode: 'full',
+  accepted: true,
+  loanId: newLoan.id,
+}
+
 export const result = {
   madeAt: dataRequest.askedAt,
   lenderName: 'Demo Lender',
@@ -85,4 +94,7 @@ export const result = {
   creditDecisions: [decision],
   documents: [],
   dataRequests: [dataRequest],
+  listingNotices: [],
+  disputes: [],
+  files: [told],
 }

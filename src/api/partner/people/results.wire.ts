@@ -18,6 +18,7 @@ import { count, word } from '../../openapi/answers.ts'
 import { instant, money } from '../../wire.ts'
 import { consentSchema, toConsent } from '../consents.ts'
 import { identitySchema, toAccountNo } from '../customers.wire.ts'
+import { disputeSchema, noticeSchema, toDispute, toNotice } from '../exports/listings.ts'
 import { loanSummary, toLoanSummary } from '../loans.wire.ts'
 import { paymentSchema, toPayment } from '../payments/payments.wire.ts'
 import { named } from '../registry.ts'
@@ -85,6 +86,28 @@ const issuedDocument = named(
   { example: examples.issued },
 )
 
+const toldFile = named(
+  'ToldFile',
+  z.object({
+    exportId: z.string(),
+    format: z.string(),
+    asOf: z.iso.date(),
+    mode: word('What it tells', ['full', 'corrections']),
+    accepted: z.boolean().describe('Whether the receiver has taken it.'),
+    loanId: z.string(),
+  }),
+  { example: examples.told },
+)
+
+const toTold = ({ exportId, format, asOf, mode, isAccepted, loanId }: DataResult['files'][number]) => ({
+  exportId: String(exportId),
+  format,
+  asOf,
+  mode,
+  accepted: isAccepted,
+  loanId: String(loanId),
+})
+
 export const dataResultSchema = named(
   'DataRequestResult',
   z.object({
@@ -114,6 +137,9 @@ export const dataResultSchema = named(
     creditDecisions: z.array(decisionSchema),
     documents: z.array(issuedDocument).describe('The statements and receipts that were made.'),
     dataRequests: z.array(dataRequestSchema),
+    listingNotices: z.array(noticeSchema).describe('What the person was told before a listing.'),
+    disputes: z.array(disputeSchema),
+    files: z.array(toldFile).describe('The files for bureaux and supervisors that have the loans.'),
   }),
   { example: examples.result },
 )
@@ -187,6 +213,9 @@ function toView(result: DataResult, zone: string): Omit<ResultView, 'loans' | 't
     creditDecisions: result.decisions.map((one) => toDecision(one, zone)),
     documents: result.documents.map((one) => toIssued(one, zone)),
     dataRequests: result.requests.map((one) => toDataRequest(one, zone)),
+    listingNotices: result.notices.map(toNotice(zone)),
+    disputes: result.disputes.map(toDispute(zone)),
+    files: result.files.map(toTold),
   }
 }
 

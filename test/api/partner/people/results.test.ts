@@ -3,6 +3,8 @@ import type { z } from 'zod'
 import { dataResultSchema } from '../../../../src/api/partner/people/results.wire.ts'
 import { createAccount } from '../../../../src/services/access/accounts.ts'
 import { operator } from '../../../../src/services/access/caller.ts'
+import { exportsJob } from '../../../../src/services/exports/exportsJob.ts'
+import { drain } from '../../../../src/services/jobs/job.ts'
 import { DEMO_AUDITOR } from '../../../../src/services/organizations/seedDemo.ts'
 import { anAccount } from '../../../support/approvals.ts'
 import { fileOf } from '../../../support/documents.ts'
@@ -250,5 +252,30 @@ describe('of a customer with hundreds of loans', () => {
     expect(refused.length).toBeGreaterThan(0)
     expect(answers.filter(({ status }) => status === 200).length).toBe(answers.length - refused.length)
     expect((await pdfOf(request)).status).toBe(200)
+  })
+})
+
+describe('what others were told of the person', () => {
+  it('is in the result, with the notices and the disputes', async () => {
+    const { id, loanId } = await aKnownPerson('listed')
+    service.clock.set('2026-02-02')
+    await sent(`/v1/loans/${loanId}/listing-notices`, { sentOn: '2026-02-01', channel: 'sms', reference: 'SMS-7' })
+    const dispute = await sent(`/v1/loans/${loanId}/disputes`, { openedOn: '2026-02-01', reason: WORDS.note })
+    const end = { resolvedOn: '2026-02-02', outcome: 'upheld', note: 'Xorrected' }
+    await sent(`/v1/loans/${loanId}/disputes/${dispute.id}/resolve`, end)
+    const file = await sent('/v1/exports', { format: 'portfolio_return', asOf: '2026-02-01' })
+    await drain(exportsJob(service.deps))
+    await sent(`/v1/exports/${file.id}/accept`, {})
+    const request = await ask(id)
+    const { body, text } = await resultOf(request)
+    expect(dataResultSchema.safeParse(body).error?.issues, text).toBeUndefined()
+    expect(body).toMatchObject({
+      listingNotices: [{ loanId, sentOn: '2026-02-01', channel: 'sms', reference: 'SMS-7' }],
+      disputes: [{ loanId, reason: WORDS.note, outcome: 'upheld', resolution: 'Xorrected' }],
+      files: [{ exportId: file.id, format: 'portfolio_return', asOf: '2026-02-01', accepted: true, loanId }],
+    })
+    const pdf = await textOf((await pdfOf(request)).bytes)
+    for (const word of ['by SMS', 'SMS-7', 'upheld', 'Xorrected', 'portfolio_return', 'taken'])
+      expect(pdf).toContain(squeezed(word))
   })
 })

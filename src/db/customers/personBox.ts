@@ -14,8 +14,10 @@ export interface PersonBox {
   newKey(): string
   /** Encrypts a text; the same text of the same person gives the same. */
   sealText(whose: Whose, text: string, personKey: string): string
-  /** Decrypts a text. @throws WrongSecretError */
+  /** Decrypts a text. @throws WrongSecretError; Error for what is not encrypted under this key */
   openText(whose: Whose, text: string, personKey: string): string
+  /** Decrypts a text; undefined for what is not encrypted under this key. @throws WrongSecretError */
+  readText(whose: Whose, text: string, personKey: string): string | undefined
 }
 
 /** A pool or a connection, with the box of people; undefined: what writes and reads no person's words needs none. */

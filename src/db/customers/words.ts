@@ -1,5 +1,6 @@
 import { BORROWER_DETAILS, type BorrowerDetails, requireKey } from '../../domain/customer/customer.ts'
 import { invariant } from '../../domain/errors.ts'
+import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { statementOver } from '../queries/rows.ts'
 import { type Prepared, type Queries, statement } from '../queries/statement.ts'
@@ -64,10 +65,10 @@ const sealedText = (sealing: Sealing, whose: Whose, text: string, personKey: str
 
 const SEALED = /^sealed:(customer|payment|guarantor)\.(\d{1,19}):([\w.-]+)$/
 
-/** Returns the owner of an encrypted text, and what is encrypted; undefined for another text. */
+/** Returns the owner of an encrypted text, and what is encrypted; undefined for another text, such as one of a caller that looks like it. */
 function readSealed(organizationId: number, text: string) {
   const [, entity, id, sealed] = SEALED.exec(text) ?? []
-  return entity && id && sealed
+  return entity && id && sealed && BigInt(id) <= LARGEST_INT64
     ? { whose: { entity: entity as KeyedEntity, organizationId, id: BigInt(id) }, sealed }
     : undefined
 }
@@ -129,7 +130,8 @@ export async function sealFor(db: Queries, owners: readonly Whose[]): Promise<Se
 }
 
 /**
- * Returns values with each encrypted text in them decrypted, however deep it is: null for that of a person who was erased.
+ * Returns values with each encrypted text in them decrypted, however deep it is: null for that of a person who was erased. A text that
+ * only looks encrypted, as a caller may write one, stays as it is.
  * @param organizationOf the lender of a value
  */
 export async function openTexts<T>(
@@ -150,7 +152,7 @@ export async function openTexts<T>(
       const read = readSealed(organizationId, text)
       const personKey = read && keys.get(nameOf(read.whose))
       if (!read || personKey === undefined) return text
-      return personKey === null ? null : people.openText(read.whose, read.sealed, personKey)
+      return personKey === null ? null : (people.readText(read.whose, read.sealed, personKey) ?? text)
     }) as T
   })
 }

@@ -10,7 +10,15 @@ import {
   termsOfIdentity,
   UNKNOWN,
 } from '../../domain/customer/identity.ts'
-import { decryptWith, encryptAlike, encryptWith, openSecretBox, partsFromText, partsToText } from '../secretBox.ts'
+import {
+  decryptWith,
+  encryptAlike,
+  encryptWith,
+  openSecretBox,
+  partsFromText,
+  partsToText,
+  WrongSecretError,
+} from '../secretBox.ts'
 
 /** What a search for a person asks the database for: all of some hashes, or any of them. */
 export type PersonHashes = { readonly all: readonly bigint[] } | { readonly any: readonly bigint[] }
@@ -52,11 +60,21 @@ export function openPeople(secret: string): People {
     createHmac('sha256', searchKey).update(`${organizationId} ${term}`).digest().readBigInt64BE()
   const externalIdHash = (organizationId: number, externalId: string) =>
     hashOf(organizationId, `externalId ${externalId}`)
+  const openText = (whose: Whose, text: string, personKey: string): string =>
+    decryptWith(keyOf(personKey), partsFromText(text), boundTo(whose))
   const newKey = () => box.encrypt(randomBytes(KEY_BYTES).toString('base64url'))
   return {
     newKey,
     sealText: (whose, text, personKey) => partsToText(encryptAlike(keyOf(personKey), text, boundTo(whose))),
-    openText: (whose, text, personKey) => decryptWith(keyOf(personKey), partsFromText(text), boundTo(whose)),
+    openText,
+    readText(whose, text, personKey) {
+      try {
+        return openText(whose, text, personKey)
+      } catch (error) {
+        if (error instanceof WrongSecretError) throw error
+        return undefined
+      }
+    },
     seal(whose, identity, known) {
       const personKey = known ?? newKey()
       return {

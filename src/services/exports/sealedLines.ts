@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { KeyedLine } from '../../db/exports/lines.ts'
 import type { Writing } from '../deps.ts'
-import { WrongSecretError } from '../secretBox.ts'
 
 type PeopleDeps = Pick<Writing, 'people'>
 
@@ -38,12 +37,6 @@ export function openContent(
   { customerId, content, isSealed, personKey }: KeyedLine,
 ): string | undefined {
   if (!isSealed || content === null) return content ?? undefined
-  if (personKey === null) return undefined
-  try {
-    return people.openText({ organizationId, id: customerId }, content, personKey)
-  } catch (error) {
-    // Another key than that of the line: the first was destroyed.
-    if (error instanceof WrongSecretError) throw error
-    return undefined
-  }
+  // Under another key than that of the line, the first was destroyed.
+  return personKey === null ? undefined : people.readText({ organizationId, id: customerId }, content, personKey)
 }

@@ -241,7 +241,7 @@ export async function endAction(
   return rows.length > 0
 }
 
-/** Returns the reason of an end, encrypted under the key of the person whom the action is about. */
+/** Returns the reason of an end, encrypted under the key of the person whom the action is about; null where the person was erased. */
 async function sealedReason(
   pool: Transaction,
   { organizationId, id, reason }: ActionEnd & { readonly organizationId: number },
@@ -249,7 +249,8 @@ async function sealedReason(
   const target = (await pool.query<Target>(findOwn({ organizationId, id }))).rows[0]
   const whose = target && (await pool.query<Whose>(findTarget({ organizationId, ...target }))).rows[0]
   if (!whose || reason === null) return reason
-  return (await sealFor({ pool }, [whose]))(whose, reason)
+  const seal = await sealFor({ pool }, [whose])
+  return seal.isErased(whose) ? null : seal(whose, reason)
 }
 
 /** Whose pending actions are rejected: those that an account asked for, those on a loan, or those that are both. */

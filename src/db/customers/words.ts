@@ -115,18 +115,23 @@ async function readKeys(
   return new Map((await Promise.all(read)).flat())
 }
 
-/** Encrypts a text about a person, under the key of the person. */
-export type Seal = (whose: Whose, text: string) => string
+/** Encrypts texts about people, each under the key of its person. */
+export interface Seal {
+  /** @throws LendingError `failed_precondition` for a person who was erased */
+  (whose: Whose, text: string): string
+  /** Returns whether a person was erased. */
+  isErased(whose: Whose): boolean
+}
 
-/**
- * Reads the keys of people, and returns the function that encrypts texts about them.
- * @throws LendingError `failed_precondition`, from that function, for a person who was erased
- */
+/** Reads the keys of people, and returns the function that encrypts texts about them. */
 export async function sealFor(db: Queries, owners: readonly Whose[]): Promise<Seal> {
   const { pool } = db
   const make = (rows: unknown[][]) => keysOfPayments(rows.map((row) => [...row, boxOf(pool).newKey()]))
-  const keys = owners.length === 0 ? new Map() : await readKeys(db, owners, { ...READ_KEYS, payment: make })
-  return (whose, text) => sealedText(pool, whose, text, requireKey({ personKey: keys.get(nameOf(whose)) ?? null }))
+  const keys: ReadonlyMap<string, string | null> =
+    owners.length === 0 ? new Map() : await readKeys(db, owners, { ...READ_KEYS, payment: make })
+  const keyOf = (whose: Whose) => keys.get(nameOf(whose)) ?? null
+  const seal = (whose: Whose, text: string) => sealedText(pool, whose, text, requireKey({ personKey: keyOf(whose) }))
+  return Object.assign(seal, { isErased: (whose: Whose) => keyOf(whose) === null })
 }
 
 /**

@@ -157,16 +157,19 @@ async function withSealedNotes(db: Queries, batches: readonly ChangeBatch[]): Pr
   if (noted.length === 0) return batches
   const seal = await sealFor(db, noted.map(ownerOf))
   return batches.map((batch) => {
-    const sealed = (text: string) => seal(ownerOf(batch), text)
+    const whose = ownerOf(batch)
+    // The service goes on where a provider takes money back of a person who was erased, and says nothing of it.
+    const sealed = (text: string, { accountId }: Author) =>
+      accountId === null && seal.isErased(whose) ? null : seal(whose, text)
     return { ...batch, changes: batch.changes.map((change) => withSealed(change, sealed)) }
   })
 }
 
-function withSealed(change: LoanChange, seal: (text: string) => string): LoanChange {
-  const { posted, changed } = change
+function withSealed(change: LoanChange, seal: (text: string, author: Author) => string | null): LoanChange {
+  const { posted, changed, author } = change
   const note = noteOf(change)
-  const noted = note === null ? {} : { note: seal(note) }
-  const reason = changed.reason === null ? null : seal(changed.reason)
+  const noted = note === null ? {} : { note: seal(note, author) }
+  const reason = changed.reason === null ? null : seal(changed.reason, author)
   return {
     ...change,
     posted: posted && { ...posted, ...noted },

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { service as serviceAuthor } from '../../../../src/db/audit/trail.ts'
+import { insertReversals } from '../../../../src/db/payments/reversals.ts'
 import { retentionJob } from '../../../../src/services/customers/dataRequests.ts'
 import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
 import { drain } from '../../../../src/services/jobs/job.ts'
+import { paymentsJob } from '../../../../src/services/payments/paymentsJob.ts'
 import { anAccount } from '../../../support/approvals.ts'
 import { everyText } from '../../../support/everyText.ts'
 import { keepJournal } from '../../../support/journal.ts'
@@ -162,6 +165,39 @@ describe('a customer who was erased', () => {
     expect(changed.status).toBe(409)
     const body = { customerId: `erased-${id}`, productId: 4, principal: 10_000, externalId: 'no-loan' }
     expect((await service.post('/v1/loans', { body })).status).toBe(409)
+  })
+
+  it('has the money of a loan taken back by its provider without a word, and a note of a person is refused, alone of all', async () => {
+    const externalId = '255799000999'
+    const id = await aPerson(externalId)
+    const loanId = await aPaidLoanOf(service, id, externalId)
+    await confirm((await ask(id)).body.id)
+    const { items } = (await service.get(`/v1/loans/${loanId}/transactions`, maker)).body
+    const paid = items.find(({ type, amount }) => type === 'Repayment' && amount === 50)!
+    const other = await aPerson('255799000998')
+    const lent = { customerId: '255799000998', productId: 4, principal: 10_000, externalId: 'beside-erased' }
+    await service.post('/v1/loans', { body: lent })
+    const body = { transactionAmount: 5 }
+    const [refused, ...others] = await Promise.all([
+      service.post(`/v1/loans/${loanId}/repayments/${paid.id}/reverse`, { body: { note: 'By mistake' }, ...maker }),
+      ...[1, 2, 3].map(() => service.post('/v1/loans/external/beside-erased/repayments', { body })),
+    ])
+    expect([refused!.status, refused!.body.message]).toEqual([
+      409,
+      'the customer was erased, and nothing of it can be changed',
+    ])
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(other).not.toBe(id)
+    const at = service.deps.now(1)
+    const { rows } = await service.owner.pool.query('SELECT channel_id, amount FROM payment WHERE receipt = $1', [
+      `R-${id}`,
+    ])
+    const told = { organizationId: 1, id: 99_001n, channelId: rows[0].channel_id, receipt: 'back', reverses: `R-${id}` }
+    const reversal = { ...told, amount: rows[0].amount, reversedAt: at, receivedAt: at }
+    await insertReversals(service.deps.db, [{ author: serviceAuthor(1), reversal }])
+    await drain(paymentsJob(service.deps))
+    expect((await service.get(`/v1/loans/${loanId}`)).body.totalOutstanding).toBeGreaterThan(0)
+    expect((await service.get(`/v1/payments?receipt=R-${id}`, maker)).body.items[0]?.status).toBe('reversed')
   })
 
   it('of a record system has a pseudonym as its name, and its loans keep their amounts', async () => {

@@ -63,6 +63,9 @@ export function openWords(people: PersonBox, whose: Whose, { personKey, sealed }
 const sealedText = (sealing: Sealing, whose: Whose, text: string, personKey: string): string =>
   `sealed:${whose.entity ?? 'customer'}.${whose.id}:${boxOf(sealing).sealText(whose, text, personKey)}`
 
+/** Returns whether a text may be encrypted. */
+export const isSealed = (text: string | null | undefined): boolean => text?.startsWith('sealed:') ?? false
+
 const SEALED = /^sealed:(customer|payment|guarantor)\.(\d{1,19}):([\w.-]+)$/
 
 /** Returns the owner of an encrypted text, and what is encrypted; undefined for another text, such as one of a caller that looks like it. */
@@ -167,7 +170,7 @@ const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /** Returns the texts in a value that may be encrypted. */
 function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return value.startsWith('sealed:') ? [value] : []
+  if (typeof value === 'string') return isSealed(value) ? [value] : []
   if (Array.isArray(value)) return value.flatMap(textsIn)
   return isPlain(value) ? Object.values(value).flatMap(textsIn) : []
 }

@@ -1,4 +1,4 @@
-import { openTexts } from '../customers/words.ts'
+import { isSealed, openTexts } from '../customers/words.ts'
 import { arrayOf, statementOver } from '../queries/rows.ts'
 import type { Queries } from '../queries/statement.ts'
 import { type Prepared, statement } from '../queries/statement.ts'
@@ -88,11 +88,16 @@ export async function readLoans(db: Queries, keys: readonly LoanKey[]): Promise<
 
 /** Returns loans with the notes of their entries, and what a record system told of them, decrypted. */
 async function openLoans<Loan extends StoredLoan | undefined>(db: Queries, loans: readonly Loan[]): Promise<Loan[]> {
-  const parts = loans.map((loan) => loan && { of: loan.organizationId, entries: loan.entries, record: loan.record })
-  const opened = await openTexts(db, parts, (part) => part?.of ?? 0)
-  if (opened === parts) return [...loans]
-  return loans.map((loan, at) => loan && { ...loan, entries: opened[at]!.entries, record: opened[at]!.record })
+  // Looked for where they can be: a loan may have thousands of entries.
+  const parts = loans.map((loan) => (loan && hasWords(loan) ? { entries: loan.entries, record: loan.record } : null))
+  if (parts.every((part) => part === null)) return [...loans]
+  const asked = parts.map((part, at) => ({ of: loans[at]?.organizationId ?? 0, part }))
+  const opened = await openTexts(db, asked, ({ of }) => of)
+  return loans.map((loan, at) => loan && { ...loan, ...opened[at]!.part })
 }
+
+const hasWords = ({ entries, record }: StoredLoan): boolean =>
+  isSealed(record?.description) || entries.some(({ note }) => isSealed(note))
 
 /**
  * The transactions that wrote the rows of a loan, its customer and its product last. A change of the schedule or the entries

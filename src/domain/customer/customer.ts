@@ -86,8 +86,16 @@ export const sameDetails = (a: BorrowerDetails, b: BorrowerDetails): boolean =>
 export const withChanges = (details: BorrowerDetails, changes: Partial<BorrowerDetails>): BorrowerDetails =>
   detailsOf((detail) => (detail in changes ? changes[detail] : details[detail]))
 
+const PSEUDONYM = 'erased-'
+
 /** Returns the name of a customer who was erased, in place of the externalId. */
-export const pseudonymOf = (customerId: bigint): string => `erased-${customerId}`
+export const pseudonymOf = (customerId: bigint): string => `${PSEUDONYM}${customerId}`
+
+/** Requires an externalId that no customer gets who is erased. @throws LendingError `invalid_argument` */
+export function requireOwnName(externalId: string): void {
+  if (externalId.startsWith(PSEUDONYM))
+    throw invalidArgument('externalId', `must not begin with ${PSEUDONYM}: customers who were erased are called so`)
+}
 
 /** Returns the key of a customer, encrypted. @throws LendingError `failed_precondition` for one who was erased */
 export function requireKey({ personKey }: { readonly personKey: string | null }): string {

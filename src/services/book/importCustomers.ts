@@ -7,7 +7,7 @@ import {
 } from '../../db/customers/insertCustomers.ts'
 import { reserveAccountNumbers } from '../../db/organizations/accountNumbers.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
-import { BORROWER_DETAILS, type BorrowerDetail, detailsOf } from '../../domain/customer/customer.ts'
+import { BORROWER_DETAILS, type BorrowerDetail, detailsOf, requireOwnName } from '../../domain/customer/customer.ts'
 import { type Identity, requirePossible, sameIdentity, UNKNOWN } from '../../domain/customer/identity.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
@@ -41,6 +41,7 @@ export function customerImporter(deps: Core & Writing, author: Author): Importer
             if (value instanceof LendingError) return value
             if (value.activationDate !== undefined && value.activationDate > today)
               throw invalidArgument('activationDate', `must not be in the future: today is ${today}`)
+            requireOwnName(value.externalId)
             if (value.identity) requirePossible(value.identity, today)
             const present = known.get(value.externalId)
             if (present) return isSame(deps, author, value, present) ? 'present' : otherThere('the customer')

@@ -12,7 +12,12 @@ import {
 } from '../../db/customers/customers.ts'
 import { changePerson, findPerson } from '../../db/customers/identities.ts'
 import { arrayOf } from '../../db/queries/rows.ts'
-import { type CustomerLifecycle, requireActivatable, requireClosable } from '../../domain/customer/customer.ts'
+import {
+  type CustomerLifecycle,
+  requireActivatable,
+  requireClosable,
+  requireOwnName,
+} from '../../domain/customer/customer.ts'
 import { type Identity, requirePossible, sameIdentity, UNKNOWN } from '../../domain/customer/identity.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { alreadyExists, failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
@@ -33,6 +38,7 @@ export async function createCustomer(
   externalId: string,
   identity?: Identity,
 ): Promise<Customer> {
+  requireOwnName(externalId)
   const { organizationId } = caller
   const now = deps.now(organizationId)
   const activationDate = dateIn(deps.config.zone, now)
@@ -131,6 +137,7 @@ export async function getIdentity(
  * @throws LendingError `not_found`; `failed_precondition` when it has another, `already_exists` when another has it
  */
 export async function assignExternalId(deps: Core, caller: Caller, id: bigint, externalId: string): Promise<Customer> {
+  requireOwnName(externalId)
   const given = await abortedWhereKeyTaken(
     setExternalId(deps.db, caller, { id, externalId }, deps.now(caller.organizationId)),
   )

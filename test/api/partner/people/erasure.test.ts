@@ -210,6 +210,16 @@ describe('a customer who was erased', () => {
   })
 })
 
+it('no customer can be given the name of one who is erased', async () => {
+  const body = { externalId: 'erased-4000000000000099' }
+  const said = 'externalId: must not begin with erased-: customers who were erased are called so'
+  const made = await service.post('/v1/customers', { body })
+  expect([made.status, made.body.message]).toEqual([400, said])
+  await recordsOf(service).post('/v1/borrowers', { body: { ...aBorrower, id: 8_802 } })
+  const named = await service.post('/v1/customers/8802/external-id', { body })
+  expect([named.status, named.body.message]).toEqual([400, said])
+})
+
 describe('any other data request', () => {
   it('is told by a USER, due after 7 days, and completed, refused or withdrawn by an ADMIN, with the answer', async () => {
     const id = await aPerson('255799000777')

@@ -12,8 +12,9 @@ import {
   withdrawPendingAction,
 } from '../../services/approvals/approvals.ts'
 import type { Waits } from '../../services/approvals/waiting.ts'
+import { decisionCommand } from '../decision.ts'
 import { longNumber, type OfOrganization, organizationOption, wholeNumber } from '../options.ts'
-import { perform, type Shell, type Task } from '../perform.ts'
+import { perform, type Shell } from '../perform.ts'
 import { type Printer, toSecond } from '../terminal/format.ts'
 
 interface ListOptions extends OfOrganization {
@@ -29,8 +30,6 @@ interface RejectOptions extends OfOrganization {
   readonly reason: string
 }
 
-const ID = ['<id>', 'its number', longNumber] as const
-
 /** Says that a request waits for a second ADMIN. */
 export function printWaiting(printer: Printer, { waits }: Waits): void {
   const amount = `${textOf(waits)} ${waits.currency}`
@@ -45,7 +44,12 @@ export function approvalCommands(program: Command, shell: Shell): void {
   const approvals = program.command('approvals').description('what waits for a second ADMIN')
   listCommand(approvals, shell)
   showCommand(approvals, shell)
-  const decide = decisionCommand(approvals, shell)
+  const decide = decisionCommand<PendingAction>(approvals, shell, {
+    get: ({ deps }, caller, id) => getPendingAction(deps, caller, id),
+    nameOf: (action) => `the ${action.kind} of ${textOf(action)} ${action.currency} on ${targetOf(action)}`,
+    viewOf,
+    endOf: ({ id, state }) => `The pending action ${id} is ${state}.`,
+  })
   decide('approve', 'approve an action that an account asked for: it is posted', (task, caller, { id }) =>
     approvePendingAction(task.deps, caller, id),
   )
@@ -96,7 +100,7 @@ function showCommand(approvals: Command, shell: Shell): void {
   approvals
     .command('show')
     .description('show an action: who asked for what, and what became of it')
-    .argument(...ID)
+    .argument('<id>', 'its number', longNumber)
     .addOption(organizationOption())
     .action((action: bigint, options: OfOrganization, command: Command) =>
       perform(shell, command, async ({ deps, printer, by, organization }) => {
@@ -126,31 +130,6 @@ function rejectAllCommand(approvals: Command, shell: Shell): void {
       }),
     )
 }
-
-type Decide = (
-  task: Task,
-  caller: ReturnType<Task['by']>,
-  asked: { readonly id: bigint; readonly reason?: string },
-) => Promise<PendingAction>
-
-const decisionCommand =
-  (approvals: Command, shell: Shell) =>
-  (name: string, description: string, decide: Decide): Command =>
-    approvals
-      .command(name)
-      .description(description)
-      .argument(...ID)
-      .addOption(organizationOption())
-      .action((id: bigint, options: OfOrganization & { reason?: string }, command: Command) =>
-        perform(shell, command, async (task) => {
-          const { deps, printer, by, organization, confirm } = task
-          const caller = by((await organization(options.organization)).id)
-          const found = await getPendingAction(deps, caller, id)
-          await confirm(`${name} the ${found.kind} of ${textOf(found)} ${found.currency} on ${targetOf(found)}?`)
-          const decided = await decide(task, caller, { id, ...options })
-          printer.done(viewOf(decided, deps.config.zone), `The pending action ${id} is ${decided.state}.`)
-        }),
-      )
 
 const textOf = ({ amount, currency }: Pick<PendingAction, 'amount' | 'currency'>): string =>
   minorToText(amount, currencyOf(currency))

@@ -67,9 +67,11 @@ function opened(box: SecretBox, { status, body }: NonNullable<KeptRequest['answe
  */
 export function createIdempotency({ db, machineNow, config }: Pick<Deps, 'db' | 'machineNow' | 'config'>): Idempotency {
   // Opened with the first answer: the documents of the API are built without a secret.
-  const box = () => {
+  let answerBox: SecretBox | undefined
+  const box = (): SecretBox => {
     invariant(config.keyEncryptionSecret !== undefined, 'a secret to encrypt the kept answers with')
-    return openSecretBox(config.keyEncryptionSecret, 'kept answers', SALT)
+    answerBox ??= openSecretBox(config.keyEncryptionSecret, 'kept answers', SALT)
+    return answerBox
   }
   const find = async (caller: Caller, key: string) => {
     const kept = await findKept(db, caller, key, machineNow())

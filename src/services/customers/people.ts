@@ -31,6 +31,8 @@ export interface People extends PersonBox {
    * @param personKey the key that the customer has, encrypted; null: a new one is made
    */
   seal(whose: Whose, identity: Identity | null, personKey: string | null): SealedPerson & { readonly personKey: string }
+  /** Returns the hashes by which a customer of this identity is found. @param identity null: nothing is known */
+  hashesOf(organizationId: number, identity: Identity | null): readonly bigint[]
   /** Returns who a customer is; undefined where nothing is known. @throws WrongSecretError */
   open(whose: Whose, person: Pick<SealedPerson, 'personKey' | 'identity'>): Identity | undefined
   /** Returns a hash of a text that says nothing once the key of the customer is destroyed. */
@@ -62,6 +64,8 @@ export function openPeople(secret: string): People {
     hashOf(organizationId, `externalId ${externalId}`)
   const openText = (whose: Whose, text: string, personKey: string): string =>
     decryptWith(keyOf(personKey), partsFromText(text), boundTo(whose))
+  const hashesOf = (organizationId: number, identity: Identity | null): readonly bigint[] =>
+    termsOfIdentity(identity ?? UNKNOWN).map((term) => hashOf(organizationId, term))
   const newKey = () => box.encrypt(randomBytes(KEY_BYTES).toString('base64url'))
   return {
     newKey,
@@ -80,9 +84,10 @@ export function openPeople(secret: string): People {
       return {
         personKey,
         identity: identity && partsToText(encryptWith(keyOf(personKey), identityToText(identity), boundTo(whose))),
-        identityHashes: termsOfIdentity(identity ?? UNKNOWN).map((term) => hashOf(whose.organizationId, term)),
+        identityHashes: hashesOf(whose.organizationId, identity),
       }
     },
+    hashesOf,
     open(whose, { personKey, identity }) {
       if (personKey === null || identity === null) return undefined
       return identityFromText(decryptWith(keyOf(personKey), partsFromText(identity), boundTo(whose)))

@@ -3,12 +3,20 @@ import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { alreadyExists, failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
-import { BUILT_IN, BUILT_IN_NAMES } from '../../domain/exports/builtIn.ts'
 import { checkFormat, isFaulty } from '../../domain/exports/checkFormat.ts'
 import type { ExportFormat } from '../../domain/exports/format.ts'
+import { CREDITINFO, PORTFOLIO } from '../../domain/exports/formats/flat.ts'
+import { KENYA } from '../../domain/exports/formats/kenya.ts'
+import { UGANDA } from '../../domain/exports/formats/uganda.ts'
 import { type Caller, requireAdmin } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core, Writing } from '../deps.ts'
+
+/** The formats that come with the service. */
+export const BUILT_IN: readonly ExportFormat[] = [KENYA, UGANDA, CREDITINFO, PORTFOLIO]
+
+/** The names of the formats that come with the service: no lender's own format has one of them. */
+const BUILT_IN_NAMES: readonly string[] = BUILT_IN.map(({ name }) => name)
 
 /** A layout of files that a lender can ask for. */
 export interface OfferedFormat {

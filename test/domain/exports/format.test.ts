@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { BUILT_IN } from '../../../src/domain/exports/builtIn.ts'
 import { checkFormat } from '../../../src/domain/exports/checkFormat.ts'
 import { classOf } from '../../../src/domain/exports/format.ts'
 import { KENYA } from '../../../src/domain/exports/formats/kenya.ts'
 import { UGANDA } from '../../../src/domain/exports/formats/uganda.ts'
+import { BUILT_IN } from '../../../src/services/exports/formats.ts'
 import { KENYA_ROW, kenyanClass } from '../../support/exportRules.ts'
 
 type Members = Record<string, unknown>

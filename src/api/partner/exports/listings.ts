@@ -229,7 +229,7 @@ function resolutionRoute(app: StyleApp, deps: Deps): void {
         tags,
         operationId: 'resolveDispute',
         summary: 'Resolve a dispute',
-        description: 'Files of days from `resolvedOn` on tell the loan as any other.',
+        description: 'Files of days from `resolvedOn` on tell the loan as they tell each loan.',
         params: disputeParams,
         body: resolveRequest,
         response: { 200: disputeSchema },

@@ -8,8 +8,9 @@ import {
   getDataRequest,
   listDataRequests,
 } from '../../../services/customers/dataRequests.ts'
-import { longNumber, type OfOrganization, organizationOption, wholeNumber } from '../../options.ts'
-import { perform, type Shell, type Task } from '../../perform.ts'
+import { decisionCommand } from '../../decision.ts'
+import { type OfOrganization, organizationOption, wholeNumber } from '../../options.ts'
+import { perform, type Shell } from '../../perform.ts'
 import { toSecond } from '../../terminal/format.ts'
 
 interface ListOptions extends OfOrganization {
@@ -18,15 +19,16 @@ interface ListOptions extends OfOrganization {
   readonly after?: string
 }
 
-interface Deciding extends OfOrganization {
-  readonly note?: string
-}
-
 /** Adds the commands of what people ask for by the law of data protection. */
 export function dataRequestCommands(program: Command, shell: Shell): void {
   const requests = program.command('data-requests').description('what people ask of what is known of them')
   listCommand(requests, shell)
-  const decide = decisionCommand(requests, shell)
+  const decide = decisionCommand<DataRequest>(requests, shell, {
+    get: ({ deps }, caller, id) => getDataRequest(deps, caller, id),
+    nameOf: ({ kind, customerId }) => `the data request of the kind ${kind} of customer ${customerId}`,
+    viewOf,
+    endOf: ({ id, state }) => `The data request ${id} is ${state}.`,
+  })
   decide(
     'confirm',
     'erase a person, as an account asked for it or the service proposes it; it cannot be undone',
@@ -71,31 +73,6 @@ function listCommand(requests: Command, shell: Shell): void {
       }),
     )
 }
-
-type Decide = (
-  task: Task,
-  caller: ReturnType<Task['by']>,
-  asked: { readonly id: bigint; readonly note?: string },
-) => Promise<DataRequest>
-
-const decisionCommand =
-  (requests: Command, shell: Shell) =>
-  (name: string, description: string, decide: Decide): Command =>
-    requests
-      .command(name)
-      .description(description)
-      .argument('<id>', 'its number', longNumber)
-      .addOption(organizationOption())
-      .action((id: bigint, { note, organization: given }: Deciding, command: Command) =>
-        perform(shell, command, async (task) => {
-          const { deps, printer, by, organization, confirm } = task
-          const caller = by((await organization(given)).id)
-          const { kind, customerId } = await getDataRequest(deps, caller, id)
-          await confirm(`${name} the data request of the kind ${kind} of customer ${customerId}?`)
-          const decided = await decide(task, caller, { id, ...(note !== undefined && { note }) })
-          printer.done(viewOf(decided, deps.config.zone), `The data request ${id} is ${decided.state}.`)
-        }),
-      )
 
 const askerOf = ({ proposed, askedBy }: DataRequest): string =>
   proposed ? 'the service' : askedBy === null ? 'the command line' : `account ${askedBy}`

@@ -20,8 +20,9 @@ const shellBlocks = blocks.filter(({ language }) => language === 'sh')
 /** The two commands that install and run all: how this test is run itself. */
 const INSTALLING = /^npm ci && npm (?:start|test)$/
 
-/** The lines that a command may say beside its result. */
-const REMARK = /^(?:\S+: refused lines are in \S+\.|(?:as of|from) \d{4}-.*, by version \d+ of the policy.*)\n?/gm
+/** The lines that a command may say beside its result; whether the last changes are sealed already is chance. */
+const REMARK =
+  /^(?:\S+: refused lines are in \S+\.|(?:as of|from) \d{4}-.*, by version \d+ of the policy.*|\d+ changes? (?:is|are) not sealed yet\.)\n?/gm
 
 let service: ServiceProcess | undefined
 let folder: string | undefined

@@ -28,6 +28,11 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   'a change, its row of the trail and its Idempotency-Key in one statement, or under a lock': [
     ...[
       'approvals/pendingActions',
+      'collections/assignments',
+      'collections/contacts',
+      'collections/holds',
+      'collections/promises',
+      'collections/traced',
       'credit/credit',
       'credit/limitIncreases',
       'customers/borrowers',
@@ -45,7 +50,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
   ],
   'batches, sweeps and counters': [
     ...['access/accessEntries', 'access/counters', 'book/bookImport', 'customers/insertCustomers', 'customers/words'],
-    ...['loans/sweep', 'portfolio/toldBuckets'],
+    ...['loans/sweep', 'portfolio/toldBuckets', 'collections/collecting'],
     ...['payments/candidates', 'payments/inbox', 'payments/parts', 'payments/payerWords', 'payments/payments'],
     ...['payments/quietChannels'],
     ...['payments/reconciliations', 'payments/reversals'],
@@ -63,7 +68,8 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'book/bookPostings',
     ],
     ...['exports/loans'],
-    ...['portfolio/arrearsList', 'portfolio/keptDays', 'portfolio/positions'],
+    ...['portfolio/arrearsList', 'portfolio/keptDays', 'portfolio/positions', 'portfolio/stillLoans'],
+    'collections/worklist',
     ...['book/totals', 'loans/earlierTerms', 'events/sealedChain', 'events/sealedCredit', 'events/sealedRows'],
   ],
   'the endpoints of webhooks and what waits for them, under a lease': [

@@ -43,6 +43,17 @@ export type FaultRole =
   | 'collateralValue'
   | 'valuedOn'
   | 'releaseDate'
+  // Collections.
+  | 'contactedAt'
+  | 'nextOn'
+  | 'promisedAmount'
+  | 'promisedBy'
+  | 'holdUntil'
+  | 'assignedTo'
+  | 'daysBefore'
+  | 'daysAfter'
+  | 'dueSoonText'
+  | 'overdueText'
   // Customers, loans and transactions.
   | 'activationDate'
   | 'closureDate'

@@ -10,6 +10,7 @@ import type { Deps } from '../services/deps.ts'
 import type { PageSession } from '../services/office/pageSessions.ts'
 import { enterOrganization } from '../services/testClock/testClocks.ts'
 import { actionWords, doneWords } from '../words/actions.ts'
+import { collectionWords } from '../words/collections.ts'
 import { dataRequestWords } from '../words/dataRequests.ts'
 import { exportWords } from '../words/exports.ts'
 import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
@@ -34,6 +35,7 @@ const PAGE_WORDS = {
   ...exportWords,
   ...recordWords,
   ...dataRequestWords,
+  ...collectionWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>

@@ -40,6 +40,7 @@ export const exportWords = {
   reason_person_erased: ['the customer was erased', 'taarifa za mteja zilifutwa'],
   reason_no_consent: ['the customer has not agreed', 'mteja hajakubali'],
   reason_disputed: ['disputed', 'una pingamizi'],
+  reason_on_hold: ['its listing is on hold', 'kuorodheshwa kumesimamishwa'],
   reason_below_listing_amount: ['too little is owed to be listed', 'deni ni dogo mno kuorodheshwa'],
   reason_notice_missing: ['the customer was not told in time', 'mteja hakuarifiwa kwa wakati'],
   reason_unchanged: ['the line is the same', 'mstari ni uleule'],

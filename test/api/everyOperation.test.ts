@@ -62,10 +62,14 @@ beforeAll(async () => {
   const { body: guaranteed } = await service.post(`/v1/loans/${loan.id}/guarantors`, { body: guarantor })
   const vehicle = { kind: 'vehicle', description: 'Motorcycle', value: 1 }
   const { body: secured } = await service.post(`/v1/loans/${loan.id}/collateral`, { body: vehicle })
+  const tomorrow = '2026-02-01'
+  const { body: promised } = await service.post(`/v1/loans/${loan.id}/promises`, { body: { amount: 1, by: tomorrow } })
+  const hold = { what: 'listing', until: tomorrow, reason: 'Asked for' }
+  const { body: held } = await service.post(`/v1/loans/${loan.id}/holds`, { body: hold })
   ids = {
     ...{ transactionId: paid.id, customer: 'asha', version: '1', messageId: '1', consentId: consented.id },
     ...{ guarantorId: guaranteed.id, collateralId: secured.id, recordConsentId: String(agreed.item.id) },
-    ...{ name: 'portfolio_return', disputeId: '1' },
+    ...{ name: 'portfolio_return', disputeId: '1', promiseId: promised.id, holdId: held.id },
   }
   const documents = await Promise.all(
     Object.entries(HOSTS).map(async ([style, host]) => {

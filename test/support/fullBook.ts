@@ -20,6 +20,8 @@ import type { TestService } from './service.ts'
 /** Rows that no request of this book makes, or not soon. Book check does not look at any of these tables. */
 const BY_HAND = `
   INSERT INTO book_figures VALUES (1, now(), 5, '{}') ON CONFLICT DO NOTHING;
+  INSERT INTO collections_head VALUES (1, 0, '2026-01-01') ON CONFLICT DO NOTHING;
+  INSERT INTO loan_reminder VALUES (1, 1, '2026-01-01');
   INSERT INTO rate_limit (key, points, expire) VALUES ('by hand', 1, 5) ON CONFLICT DO NOTHING;
   INSERT INTO access_entry (organization_id, at, account_id, outcome, route, address, request_id)
     VALUES (1, now(), 1, 'issued', '/v1/auth/token', '127.0.0.1', 'r');

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { dateIn } from '../../src/domain/dates.ts'
 import { recordsOf } from './records.ts'
 import type { TestService } from './service.ts'
 
@@ -69,6 +70,18 @@ export async function aPaidLoanOf(service: TestService, customerId: string, exte
   expect((await service.post(`${of}/guarantors`, { body: sister })).status).toBe(200)
   const vehicle = { kind: 'vehicle', description: WORDS.address, value: 900, owner: WORDS.payer }
   expect((await service.post(`${of}/collateral`, { body: vehicle })).status).toBe(200)
+  const told = { channel: 'call', outcome: 'promised', note: WORDS.note, loanId: loan.id }
+  expect((await service.post(`/v1/customers/${loan.customerId}/contacts`, { body: told })).status).toBe(200)
+  const today = dateIn('Africa/Nairobi', service.deps.now(1))
+  const promise = { amount: 1, by: today, note: WORDS.note }
+  const { body: promised } = await service.post(`${of}/promises`, { body: promise })
+  expect((await service.post(`${of}/promises/${promised.id}/cancel`, { body: { reason: WORDS.address } })).status).toBe(
+    200,
+  )
+  const { body: hold } = await service.post(`${of}/holds`, {
+    body: { what: 'listing', until: today, reason: WORDS.payer },
+  })
+  expect((await service.post(`${of}/holds/${hold.id}/release`, { body: { reason: WORDS.note } })).status).toBe(200)
   const channel = await service.post('/v1/payment-channels', {
     body: { name: `Wallet of ${customerId}`, adapter: 'canonical' },
     ...maker,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { service as serviceAuthor } from '../../src/db/audit/trail.ts'
 import { insertReversals } from '../../src/db/payments/reversals.ts'
+import { addPeriods, dateIn } from '../../src/domain/dates.ts'
 import { PORTFOLIO } from '../../src/domain/exports/formats/flat.ts'
 import { exportsJob } from '../../src/services/exports/exportsJob.ts'
 import { drain } from '../../src/services/jobs/job.ts'
@@ -56,6 +57,7 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   await makePayments(service, post)
   await makeDataRequests(service, post)
   await makeSecurity(post, plain)
+  await makeCollections(service, post, plain)
   await makeExports(service, plain, post)
   return { plain, entry, reversed, chargedOff }
 }
@@ -166,6 +168,25 @@ async function makeSecurity(
   const vehicle = { kind: 'vehicle', description: 'Motorcycle', value: 900_000, valuedOn: '2026-02-01' }
   const { id: collateral } = await post(`/v1/loans/${loan}/collateral`, vehicle)
   await post(`/v1/loans/${loan}/collateral/${collateral}/release`, { reason: 'Half is repaid' })
+}
+
+/** Makes contacts, promises, of which one is cancelled, holds, one of which is released, and an officer. */
+async function makeCollections(
+  service: TestService,
+  post: (path: string, body: object) => Promise<{ readonly id: string; readonly accountId?: number }>,
+  loan: string,
+): Promise<void> {
+  const until = addPeriods(dateIn('Africa/Nairobi', service.deps.now(1)), 30, 'days')
+  const told = { channel: 'call', outcome: 'promised', note: 'After market day', nextOn: until }
+  const { accountId } = await post('/v1/customers/external/asha/contacts', told)
+  const { id: promise } = await post(`/v1/loans/${loan}/promises`, { amount: 100, by: until, note: 'All of it' })
+  await post(`/v1/loans/${loan}/promises/${promise}/cancel`, { reason: 'Another day' })
+  await post(`/v1/loans/${loan}/promises`, { amount: 100, by: until })
+  const hold = { what: 'penalties', until, reason: 'Flood' }
+  const { id: held } = await post(`/v1/loans/${loan}/holds`, hold)
+  await post(`/v1/loans/${loan}/holds/${held}/release`, { reason: 'The road is open' })
+  await post(`/v1/loans/${loan}/holds`, { ...hold, what: 'reminders' })
+  expect((await service.put(`/v1/loans/${loan}/assignment`, { body: { accountId } })).status).toBe(200)
 }
 
 async function makeCredit(service: TestService): Promise<void> {

@@ -36,6 +36,8 @@ CREATE TABLE organization (
   -- were told of last; null: 10 and 0.
   keep_borrowers_years integer CHECK (keep_borrowers_years BETWEEN 0 AND 100),
   keep_others_years integer CHECK (keep_others_years BETWEEN 0 AND 100),
+  -- When borrowers are reminded, and with which texts, as JSON; null: never.
+  reminder_policy text,
   -- A test organization has a clock of its own. The mode is fixed when the organization is made.
   mode        text NOT NULL DEFAULT 'live' CHECK (mode IN ('live', 'test')),
   CONSTRAINT organization_mode UNIQUE (id, mode)
@@ -204,6 +206,8 @@ CREATE TABLE loan (
   -- Terms of the product besides the schedule: fees that were kept back, repeating penalties, the order of allocation, early
   -- settlement and the cap of charges. Null: none.
   rules                jsonb CONSTRAINT loan_rules_check CHECK (jsonb_typeof(rules) = 'object'),
+  -- Days on which no penalty is raised: 'from/through,…', both included; null: none.
+  penalty_holds        text,
   -- The state after the entries, so that the next entry needs neither them nor the schedule. A cache like the figures: it
   -- holds for the version of the loan that it names.
   carried_forward      text,
@@ -1190,6 +1194,121 @@ CREATE TABLE dispute (
 );
 CREATE INDEX dispute_loan ON dispute (organization_id, loan_id, id);
 
+-- What was said with customers: calls, messages, visits. Never changed.
+CREATE SEQUENCE contact_id_seq AS bigint;
+CREATE TABLE contact (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('contact_id_seq'),
+  customer_id bigint NOT NULL,
+  -- The loan that it was about; null: all loans of the customer.
+  loan_id bigint,
+  channel text NOT NULL,
+  outcome text NOT NULL,
+  -- Encrypted by the key of the customer; null: nothing was noted.
+  note text,
+  contacted_at timestamptz NOT NULL,
+  -- The day of the next action; null: none.
+  next_on date,
+  -- The account that recorded it; null: the command line.
+  account_id integer,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id),
+  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id)
+);
+CREATE INDEX contact_customer ON contact (organization_id, customer_id, id);
+CREATE INDEX contact_next ON contact (organization_id, next_on) WHERE next_on IS NOT NULL;
+
+-- What customers promised to pay on a loan, and by which day.
+CREATE SEQUENCE promise_id_seq AS bigint;
+CREATE TABLE promise (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('promise_id_seq'),
+  loan_id bigint NOT NULL,
+  -- The customer by whose key the words are encrypted.
+  customer_id bigint NOT NULL,
+  -- In minor units of the currency of the loan.
+  amount bigint NOT NULL CHECK (amount > 0),
+  made_on date NOT NULL,
+  by_date date NOT NULL CHECK (by_date >= made_on),
+  note text,
+  -- As it was told last: a payment that is told later changes it.
+  state text NOT NULL CHECK (state IN ('open', 'kept', 'broken', 'cancelled')),
+  -- What of the repayments counts for the promise, as it was told last.
+  received bigint NOT NULL DEFAULT 0,
+  -- Encrypted, as the note.
+  cancel_reason text,
+  account_id integer,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id)
+);
+CREATE INDEX promise_loan ON promise (organization_id, loan_id, id);
+CREATE INDEX promise_open ON promise (organization_id, by_date) WHERE state = 'open';
+
+-- What is not done with a loan for some days: penalties, reminders, listing at a bureau.
+CREATE SEQUENCE loan_hold_id_seq AS bigint;
+CREATE TABLE loan_hold (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('loan_hold_id_seq'),
+  loan_id bigint NOT NULL,
+  -- The customer by whose key the reasons are encrypted.
+  customer_id bigint NOT NULL,
+  what text NOT NULL CHECK (what IN ('penalties', 'reminders', 'listing')),
+  from_date date NOT NULL,
+  until_date date NOT NULL,
+  reason text NOT NULL,
+  -- The first day on which it counts no longer; null: it counts to the end of until_date.
+  released_on date,
+  release_reason text CHECK ((release_reason IS NULL) = (released_on IS NULL)),
+  account_id integer,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id),
+  FOREIGN KEY (organization_id, customer_id) REFERENCES customer (organization_id, id),
+  CHECK (until_date >= from_date)
+);
+CREATE INDEX loan_hold_loan ON loan_hold (organization_id, loan_id, id);
+CREATE INDEX loan_hold_what ON loan_hold (organization_id, what, until_date);
+
+-- The officers of loans. One of a loan at a time.
+CREATE SEQUENCE loan_assignment_id_seq AS bigint;
+CREATE TABLE loan_assignment (
+  organization_id integer NOT NULL,
+  id bigint NOT NULL DEFAULT nextval('loan_assignment_id_seq'),
+  loan_id bigint NOT NULL,
+  -- The account of the officer.
+  account_id integer NOT NULL,
+  assigned_at timestamptz NOT NULL,
+  -- Null: the officer has the loan.
+  ended_at timestamptz CHECK (ended_at >= assigned_at),
+  PRIMARY KEY (organization_id, id),
+  FOREIGN KEY (organization_id, loan_id) REFERENCES loan (organization_id, id)
+);
+CREATE UNIQUE INDEX loan_assignment_current ON loan_assignment (organization_id, loan_id) WHERE ended_at IS NULL;
+CREATE INDEX loan_assignment_officer ON loan_assignment (organization_id, account_id) WHERE ended_at IS NULL;
+CREATE INDEX loan_assignment_loan ON loan_assignment (organization_id, loan_id, id);
+
+-- How far the promises of an organization are judged, and its reminders told.
+CREATE TABLE collections_head (
+  organization_id integer NOT NULL PRIMARY KEY REFERENCES organization (id),
+  -- The promises of the loans that the trail changes up to this row are judged with these changes.
+  change_id bigint NOT NULL DEFAULT 0,
+  -- The last day on which all reminders were told; null: none.
+  reminded_on date
+);
+
+-- The day on which a borrower was reminded last of a loan.
+CREATE TABLE loan_reminder (
+  organization_id integer NOT NULL,
+  loan_id bigint NOT NULL,
+  told_on date NOT NULL,
+  PRIMARY KEY (organization_id, loan_id)
+);
+
 -- A lender's own layouts of files, by name and version: a version never changes.
 CREATE TABLE export_format (
   organization_id integer NOT NULL REFERENCES organization (id),
@@ -1330,6 +1449,12 @@ BEGIN
   DELETE FROM payment_reversal WHERE organization_id = emptied;
   DELETE FROM payment WHERE organization_id = emptied;
   DELETE FROM payment_channel WHERE organization_id = emptied;
+  DELETE FROM contact WHERE organization_id = emptied;
+  DELETE FROM promise WHERE organization_id = emptied;
+  DELETE FROM loan_hold WHERE organization_id = emptied;
+  DELETE FROM loan_assignment WHERE organization_id = emptied;
+  DELETE FROM loan_reminder WHERE organization_id = emptied;
+  DELETE FROM collections_head WHERE organization_id = emptied;
   DELETE FROM guarantor WHERE organization_id = emptied;
   DELETE FROM collateral WHERE organization_id = emptied;
   DELETE FROM consent WHERE organization_id = emptied;

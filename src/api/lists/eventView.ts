@@ -90,6 +90,23 @@ export const CHANNEL_MEMBERS = {
   usualGapSeconds: z.number().describe('The longest time between two of its payments in the seven days before.'),
 }
 
+export const PROMISE_MEMBERS = {
+  id: z.string().describe("The service's number of the promise."),
+  state: z.string().describe('`kept` or `broken`: a payment that is told late, or reversed, changes it.'),
+  amount: money.describe('What was promised.'),
+  received: money.describe('What of the repayments counts for the promise.'),
+  by: z.iso.date().describe('The day by whose end it was promised.'),
+}
+
+export const REMINDER_MEMBERS = {
+  amount: money.describe('What is due by the due date, or overdue.'),
+  currencyCode: z.string(),
+  dueOn: z.iso.date().describe('The next due date, or the oldest that is unpaid.'),
+  days: count.describe('Days until the due date, or since it.'),
+  text: z.string().describe('The text for the borrower, from the reminder policy.'),
+  language: z.string().describe('The language of the text: `en` or `sw`.'),
+}
+
 /**
  * Makes the members of what changed, as it was; each event has some of them.
  * @param id the schema of ids of the style
@@ -128,6 +145,8 @@ export interface EventWords {
   readonly payment: AllWords<typeof PAYMENT_MEMBERS>
   readonly reconciliation: AllWords<typeof RECONCILIATION_MEMBERS>
   readonly channel: AllWords<typeof CHANNEL_MEMBERS>
+  readonly promise: AllWords<typeof PROMISE_MEMBERS>
+  readonly reminder: AllWords<typeof REMINDER_MEMBERS>
   /** `replacedId` and `replacedAmount` are of the transaction that an adjustment has reversed. */
   readonly previous: Words<ReturnType<typeof previousMembers>> & {
     readonly replacedId: string
@@ -180,6 +199,8 @@ export const eventViewIn =
       payment: inWords(paymentOf(event), words.payment),
       reconciliation: inWords(reconciliationOf(event), words.reconciliation),
       channel: inWords(channelOf(event, zone), words.channel),
+      promise: inWords(promiseOf(event, currency), words.promise),
+      reminder: inWords(reminderOf(event), words.reminder),
       previous: inWords(previousOf(event, currency, toId), words.previous),
     }
     const data = {
@@ -300,6 +321,23 @@ function channelOf({ type, change }: ToldEvent, zone: string): TrailObject {
   const since = typeof silentSince === 'string' ? Date.parse(silentSince) : Number.NaN
   if (type !== 'channel.silent' || Number.isNaN(since)) return {}
   return { id: change.entityId, name, silentSince: toRfc3339(since, zone), usualGapSeconds }
+}
+
+/** Returns what became of a promise, of an event that tells it; nothing for another event, and where its row is damaged. */
+function promiseOf({ type, change: { entityId, after } }: ToldEvent, currency: Currency): TrailObject {
+  const { state, amount, received, by } = trailObject(after)
+  const texts = [state, amount, received, by]
+  if (!type.startsWith('promise.') || !texts.every((text) => typeof text === 'string')) return {}
+  const toAmount = (minor: unknown) => minorToNumber(BigInt(String(minor)), currency)
+  return { id: entityId, state, amount: toAmount(amount), received: toAmount(received), by }
+}
+
+/** Returns what a borrower is reminded of, of an event that tells it; nothing for another event, and where its row is damaged. */
+function reminderOf({ type, change }: ToldEvent): TrailObject {
+  const { amount, currency, dueOn, days, text, language } = trailObject(change.after)
+  const isReminder = type === 'loan.due_soon' || type === 'loan.reminder'
+  if (!isReminder || ![amount, currency, dueOn, text, language].every((one) => typeof one === 'string')) return {}
+  return { amount: Number(amount), currencyCode: currency, dueOn, days: Number(days), text, language }
 }
 
 const STATES = ['status', 'chargedOffOn', 'disbursedOn', 'dueOn']

@@ -16,6 +16,7 @@ export const ENTITIES = [
   ...(['accounting chart', 'accounting period', 'accounting provisions'] as const),
   ...(['delinquency', 'delinquency policy', 'pending action', 'data request'] as const),
   ...(['consent', 'guarantor', 'collateral'] as const),
+  ...(['contact', 'promise', 'loan hold', 'loan assignment', 'reminder'] as const),
 ] as const
 
 /** What is kept of a thing depends on its kind. */

@@ -1,6 +1,10 @@
 import type { FaultNames } from '../../domain/errors.ts'
 import { KEY_HEADER } from '../../services/access/idempotency.ts'
 import { findPendingAction } from '../../services/approvals/approvals.ts'
+import { getAssignmentOf } from '../../services/collections/assignments.ts'
+import { getContact } from '../../services/collections/contacts.ts'
+import { getHold } from '../../services/collections/holds.ts'
+import { getPromise } from '../../services/collections/promises.ts'
 import { getBoost } from '../../services/credit/creditBoosts.ts'
 import { getConsent } from '../../services/customers/consents.ts'
 import { getCustomer } from '../../services/customers/customers.ts'
@@ -26,6 +30,10 @@ import { accountingRoutes } from './accounting/accounting.ts'
 import { approvalRoutes } from './approvals/approvals.ts'
 import { toPendingAction } from './approvals/approvals.wire.ts'
 import { auditRoutes } from './audit.ts'
+import { contactRoutes, toContact } from './collections/contacts.ts'
+import { holdRoutes, toAssignment, toHold } from './collections/holds.ts'
+import { promiseRoutes, toPromise } from './collections/promises.ts'
+import { worklistRoutes } from './collections/worklist.ts'
 import { consentRoutes, toConsent } from './consents.ts'
 import { creditRoutes } from './credit.ts'
 import { toBoost } from './credit.wire.ts'
@@ -74,6 +82,10 @@ const FAULT_NAMES: FaultNames = {
   guarantorIdentity: 'identity',
   guaranteed: 'amount',
   collateralValue: 'value',
+  promisedAmount: 'amount',
+  promisedBy: 'by',
+  holdUntil: 'until',
+  assignedTo: 'accountId',
   releaseDate: 'releasedOn',
   idempotencyKey: KEY_HEADER,
   currency: 'currencyCode',
@@ -111,6 +123,11 @@ const replayResponse =
     if (entity === 'consent') return toConsent(await getConsent(deps, caller, entityId), deps.config.zone)
     if (entity === 'guarantor') return toGuarantor(await getGuarantor(deps, caller, entityId), deps.config.zone)
     if (entity === 'collateral') return toCollateral(await getCollateral(deps, caller, entityId), deps.config.zone)
+    if (entity === 'contact') return toContact(await getContact(deps, caller, entityId), deps.config.zone)
+    if (entity === 'promise') return toPromise(await getPromise(deps, caller, entityId), deps.config.zone)
+    if (entity === 'loan assignment')
+      return toAssignment(await getAssignmentOf(deps, caller, entityId), deps.config.zone)
+    if (entity === 'loan hold') return toHold(await getHold(deps, caller, entityId), deps.config.zone)
     if (entity === 'loan product') return toProduct(await getProduct(deps, caller, entityId))
     if (entity !== 'loan') return cannotReplayResponse()
     if (transactionId === null) return toLoanSummary(await getLoan(deps, caller, ref))
@@ -142,6 +159,10 @@ export const partnerStyle: Style = {
     loanRoutes(app, deps)
     guarantorRoutes(app, deps)
     collateralRoutes(app, deps)
+    worklistRoutes(app, deps)
+    contactRoutes(app, deps)
+    promiseRoutes(app, deps)
+    holdRoutes(app, deps)
     transactionRoutes(app, deps)
     documentRoutes(app, deps)
     transactionListRoutes(app, deps)

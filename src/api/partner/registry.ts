@@ -45,7 +45,7 @@ const shownAs = <T extends z.ZodType>(schema: T, example: string): T => schema.m
 const shownId = shownAs(idParam, customer.id)
 
 /** The numbers in a path of what belongs to a customer or a loan. */
-type PartName = 'consentId' | 'guarantorId' | 'collateralId'
+type PartName = 'consentId' | 'guarantorId' | 'collateralId' | 'promiseId' | 'holdId'
 
 /**
  * Returns the two ways to address a loan or a customer, as path and params: by the service's number or by the partner's

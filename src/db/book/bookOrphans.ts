@@ -60,6 +60,12 @@ const told = (entity: string, entityId: string, action: string): string =>
 const RAISES = `(SELECT count(*) FROM audit_entry a WHERE a.organization_id = e.organization_id AND a.entity = 'customer'
      AND a.entity_id = e.customer_id::text AND a.action = 'boost' AND a.after ->> 'boostStatus' = 'raised')`
 
+/** The tables whose rows are each in the trail as made. */
+const EACH_MADE = [
+  ...(['account', 'api_key', 'loan_product', 'consent', 'guarantor', 'collateral'] as const),
+  ...(['contact', 'promise', 'loan_hold', 'loan_assignment'] as const),
+]
+
 /**
  * Statements that find rows of which the trail does not say that they were made; loans, entries and customers have checks
  * of their own. Each finds `organization_id`, `of_row` and `message`.
@@ -71,7 +77,7 @@ const UNTOLD: readonly string[] = [
   ),
   `SELECT e.id, 'organization ' || e.id, 'is not in the trail: nothing says that it was made'
    FROM (SELECT id, id AS organization_id FROM organization) e WHERE NOT ${told('organization', 'e.id::text', 'create')}`,
-  ...(['account', 'api_key', 'loan_product', 'consent', 'guarantor', 'collateral'] as const).map(
+  ...EACH_MADE.map(
     (table) => `SELECT e.organization_id, '${table} ' || e.id, 'is not in the trail: nothing says that it was made'
    FROM ${table} e WHERE NOT ${told(table.replace('_', ' '), 'e.id::text', 'create')}`,
   ),
@@ -180,6 +186,10 @@ const DRAWN: Readonly<Record<string, readonly string[]>> = {
   consent_id_seq: ['consent.id'],
   guarantor_id_seq: ['guarantor.id'],
   collateral_id_seq: ['collateral.id'],
+  contact_id_seq: ['contact.id'],
+  promise_id_seq: ['promise.id'],
+  loan_hold_id_seq: ['loan_hold.id'],
+  loan_assignment_id_seq: ['loan_assignment.id'],
   webhook_endpoint_id_seq: ['webhook_endpoint.id'],
   webhook_attempt_id_seq: ['webhook_attempt.id'],
   access_entry_id_seq: ['access_entry.id'],

@@ -217,6 +217,8 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
     rows: TOLD,
     columns: each(['organization_id', 'loan_id', 'bucket', 'policy_version', 'told_on'], TOLD),
   },
+  collections_head: { rows: JOB, columns: each(['organization_id', 'change_id', 'reminded_on'], JOB) },
+  loan_reminder: { rows: TOLD, columns: each(['organization_id', 'loan_id', 'told_on'], TOLD) },
   rate_limit: { rows: SIGN_IN, columns: each(['key', 'points', 'expire'], SIGN_IN) },
   access_entry: {
     rows: SIGN_IN,

@@ -60,7 +60,8 @@ export function openWords(people: PersonBox, whose: Whose, { personKey, sealed }
   return { ...NO_WORDS, ...(JSON.parse(people.openText(whose, read.sealed, personKey)) as Partial<CustomerWords>) }
 }
 
-const sealedText = (sealing: Sealing, whose: Whose, text: string, personKey: string): string =>
+/** Returns a text about a person, encrypted under the key of the person; `openTexts` decrypts it. */
+export const sealedText = (sealing: Sealing, whose: Whose, text: string, personKey: string): string =>
   `sealed:${whose.entity ?? 'customer'}.${whose.id}:${boxOf(sealing).sealText(whose, text, personKey)}`
 
 /** Returns whether a text may be encrypted. */

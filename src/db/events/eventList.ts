@@ -84,7 +84,7 @@ interface OfSubjects extends EventRange, SubjectFilter {
 }
 
 /** The entities of the trail whose rows are about a loan. */
-const OF_LOANS = `(VALUES ('loan'), ('delinquency')) AS of_loan (entity)`
+const OF_LOANS = `(VALUES ('loan'), ('delinquency'), ('reminder')) AS of_loan (entity)`
 
 /** The trail has an index by subject, and its rows are in the order of the events: of each subject the first are read. */
 const readOf = statement<OfSubjects>(
@@ -100,6 +100,10 @@ const readOf = statement<OfSubjects>(
     UNION ALL
     SELECT entity, l.id::text FROM loan l CROSS JOIN ${OF_LOANS} WHERE l.organization_id = ${p('organizationId')}
       AND l.customer_id = ${p('customerId')}::bigint AND (${p('loanId')}::bigint IS NULL OR l.id = ${p('loanId')}::bigint)
+    UNION ALL
+    SELECT 'promise', t.id::text FROM promise t JOIN loan l ON l.organization_id = t.organization_id AND l.id = t.loan_id
+    WHERE t.organization_id = ${p('organizationId')} AND (${p('loanId')}::bigint IS NULL OR l.id = ${p('loanId')}::bigint)
+      AND (${p('customerId')}::bigint IS NULL OR l.customer_id = ${p('customerId')}::bigint)
   )
   SELECT found.* FROM subject s CROSS JOIN start
   CROSS JOIN LATERAL (

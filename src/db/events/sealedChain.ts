@@ -163,7 +163,7 @@ const OF_CUSTOMER = `(${CHANGES_OF_CUSTOMER.map((action) => `'${action}'`).join(
 
 /** Whether `e` changes the row again that the change `k` made true, where the row can be changed. */
 const CHANGES_AGAIN = `CASE k.entity
-    WHEN 'loan' THEN e.action = 'update'
+    WHEN 'loan' THEN e.action IN ('update', 'hold')
     WHEN 'organization' THEN e.action = 'update'
     WHEN 'customer' THEN CASE WHEN k.action = 'boost' THEN e.action = 'boost' AND e.after ->> 'boostStatus' = 'raised'
       ELSE e.action IN ${OF_CUSTOMER} END

@@ -37,6 +37,10 @@ const KEY_TYPES = {
   consent: 'bigint',
   guarantor: 'bigint',
   collateral: 'bigint',
+  contact: 'bigint',
+  promise: 'bigint',
+  loan_hold: 'bigint',
+  loan_assignment: 'bigint',
 } as const
 
 /** The row of the lender itself has no other organization, and signing keys belong to none. */
@@ -83,7 +87,7 @@ interface Named {
 
 const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly string[]]> = new Map(
   Object.entries({
-    loan: ['loan', ['create', 'update']],
+    loan: ['loan', ['create', 'update', 'hold']],
     customer: ['customer', CHANGES_OF_CUSTOMER],
     organization: ['organization', ['create', 'update']],
     'loan product': ['loan_product'],
@@ -104,6 +108,10 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
     consent: ['consent'],
     guarantor: ['guarantor'],
     collateral: ['collateral'],
+    contact: ['contact'],
+    promise: ['promise'],
+    'loan hold': ['loan_hold'],
+    'loan assignment': ['loan_assignment'],
   } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
 )
 

@@ -26,6 +26,8 @@ export interface LoanOfFile extends PortfolioLoan {
   readonly noticeSentOn: LocalDate | null
   /** The day on which the dispute was opened that is open; null: none is. */
   readonly disputedOn: LocalDate | null
+  /** Whether a hold of its listing counts on the day. */
+  readonly isHeld: boolean
 }
 
 interface Row extends PortfolioRow {
@@ -40,6 +42,7 @@ interface Row extends PortfolioRow {
   readonly product_terms: unknown
   readonly notice_sent_on: LocalDate | null
   readonly disputed_on: LocalDate | null
+  readonly is_held: boolean
 }
 
 interface Values {
@@ -64,7 +67,10 @@ const read = statement<Values>(
       AND n.sent_on <= ${p('asOf')}::date AND n.created_at <= ${p('knownAt')}::timestamptz) AS notice_sent_on,
     (SELECT min(d.opened_on) FROM dispute d WHERE d.organization_id = l.organization_id AND d.loan_id = l.id
       AND d.opened_on <= ${p('asOf')}::date AND d.created_at <= ${p('knownAt')}::timestamptz
-      AND (d.resolved_on IS NULL OR d.resolved_on > ${p('asOf')}::date OR d.resolved_at > ${p('knownAt')}::timestamptz)) AS disputed_on
+      AND (d.resolved_on IS NULL OR d.resolved_on > ${p('asOf')}::date OR d.resolved_at > ${p('knownAt')}::timestamptz)) AS disputed_on,
+    EXISTS (SELECT FROM loan_hold h WHERE h.organization_id = l.organization_id AND h.loan_id = l.id AND h.what = 'listing'
+      AND ${p('asOf')}::date BETWEEN h.from_date AND h.until_date AND h.created_at <= ${p('knownAt')}::timestamptz
+      AND (h.released_on IS NULL OR h.released_on > ${p('asOf')}::date OR h.updated_at > ${p('knownAt')}::timestamptz)) AS is_held
   FROM loan l
   CROSS JOIN LATERAL (SELECT account_no, person_key, identity FROM customer
     WHERE organization_id = l.organization_id AND id = l.customer_id OFFSET 0) AS c
@@ -97,6 +103,7 @@ export async function readLoansOfFile(
     product: toProduct(row),
     noticeSentOn: row.notice_sent_on,
     disputedOn: row.disputed_on,
+    isHeld: row.is_held,
   }))
 }
 

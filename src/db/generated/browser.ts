@@ -278,6 +278,36 @@ export type PortfolioHead = Prisma.PortfolioHeadModel
  */
 export type LoanBucket = Prisma.LoanBucketModel
 /**
+ * Model Contact
+ * 
+ */
+export type Contact = Prisma.ContactModel
+/**
+ * Model PaymentPromise
+ * 
+ */
+export type PaymentPromise = Prisma.PaymentPromiseModel
+/**
+ * Model LoanHold
+ * 
+ */
+export type LoanHold = Prisma.LoanHoldModel
+/**
+ * Model LoanAssignment
+ * 
+ */
+export type LoanAssignment = Prisma.LoanAssignmentModel
+/**
+ * Model CollectionsHead
+ * 
+ */
+export type CollectionsHead = Prisma.CollectionsHeadModel
+/**
+ * Model LoanReminder
+ * 
+ */
+export type LoanReminder = Prisma.LoanReminderModel
+/**
  * Model Document
  * 
  */

@@ -188,9 +188,9 @@ const keyOf = ({ loan }: ChangeBatch) => `${loan.organizationId} ${loan.id}`
 function loanRow({ loan, changes }: ChangeBatch): unknown[] {
   const { decision, at } = changes.at(-1)!
   const entries = entryCountOf(loan) + changes.filter(({ posted }) => posted !== null).length
-  const { state, modifiedTerms } = decision
-  // After modified terms the loan is read once more, perhaps with another borrower.
-  const forward = modifiedTerms ? null : carriedForward(loan.terms, state)
+  const { state, modifiedTerms, penaltyHolds } = decision
+  // After modified terms the loan is read once more, perhaps with another borrower; after a hold, it is replayed once more.
+  const forward = modifiedTerms || penaltyHolds ? null : carriedForward(loan.terms, state)
   const nextReview = modifiedTerms ? state.nextChangeAt : nextReviewAt(loan.nextChangeAt, state.nextChangeAt, at)
   return [
     loan.organizationId,

@@ -6,6 +6,7 @@ import type { Entry, EntryType, RepaymentRecord } from '../../domain/loan/entry.
 import type { Loan } from '../../domain/loan/loan.ts'
 import { endFrom } from '../../domain/loan/replay.ts'
 import { roleFromText } from '../../domain/loan/restructure/planText.ts'
+import { heldFromText } from '../../domain/loan/rules/heldDaysText.ts'
 import { fromStoredRules } from '../../domain/loan/rules/storedRules.ts'
 import type { HeadTerms } from '../../domain/loan/terms/terms.ts'
 import { currencyOf } from '../../domain/money.ts'
@@ -60,7 +61,7 @@ const ENTRIES = `
 /** The columns of a loan's own row that `bareOf` and `termsOf` take. */
 export const BARE_COLUMNS = `
   l.organization_id, l.id, l.external_id, l.account_no, l.version, l.updated_at, l.next_change_at, l.customer_id, l.product_id, l.currency, l.principal,
-  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.rules, l.record`
+  l.number_of_repayments, l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.rules, l.penalty_holds, l.record`
 
 /** The columns that `toStoredLoan` takes. */
 export const LOAN_COLUMNS = `${BARE_COLUMNS},
@@ -92,6 +93,7 @@ export interface TermsRow {
   due_on: LocalDate
   due_at: Instant
   rules: unknown
+  penalty_holds: string | null
 }
 
 /** A loan's own row. */
@@ -213,6 +215,7 @@ export const termsOf = (row: TermsRow, zone: string): HeadTerms => ({
   dueOn: row.due_on,
   dueAt: row.due_at,
   rules: fromStoredRules(row.rules),
+  penaltyHolds: heldFromText(row.penalty_holds),
 })
 
 /** Reads a schedule from the text of `PERIODS`. */

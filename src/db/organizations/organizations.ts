@@ -22,6 +22,8 @@ export interface Organization {
   /** The years for which what is known of people is kept: of borrowers, and of customers who never borrowed. Null: the lender has not said. */
   readonly keepBorrowersYears: number | null
   readonly keepOthersYears: number | null
+  /** When borrowers are reminded, as JSON; null: never. */
+  readonly reminderPolicy: string | null
 }
 
 /** The modes of an organization. */
@@ -82,6 +84,8 @@ export type OrganizationChange = Partial<
     'paymentMethod' | 'legalName' | 'licenceNumber' | 'approvalAbove' | 'keepBorrowersYears' | 'keepOthersYears'
   >
 > & {
+  /** Null: borrowers are not reminded from now on. */
+  readonly reminderPolicy?: string | null
   /** Null: the organization has no logo from now on. */
   readonly logo?: Logo | null
 }

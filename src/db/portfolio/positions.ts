@@ -5,9 +5,6 @@ import type { EntryType } from '../../domain/loan/entry.ts'
 import type { Replayable } from '../../domain/loan/fold.ts'
 import { roleFromText } from '../../domain/loan/restructure/planText.ts'
 import type { LoanTerms } from '../../domain/loan/terms/terms.ts'
-import { RATE_UNIT } from '../../domain/money.ts'
-import { AT_RISK_DAYS, atRiskFrom, type Cell, lessSums } from '../../domain/portfolio/cells.ts'
-import type { Roll } from '../../domain/portfolio/rolls.ts'
 import { PERIODS, type TermsRow, termsOf, toSchedule } from '../loans/storedLoan.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'
@@ -18,6 +15,8 @@ export interface PortfolioLoan {
   readonly id: bigint
   readonly organizationId: number
   readonly productId: number | null
+  /** The account of the officer, where that is asked for; null: nobody has the loan. */
+  readonly officerId?: number | null | undefined
   readonly terms: LoanTerms
   readonly entries: readonly Replayable[]
 }
@@ -48,7 +47,7 @@ function entriesOf(known: 'now' | 'then'): string {
 /** Returns the columns that `toPortfolioLoan` takes. */
 export const columnsOf = (known: 'now' | 'then'): string => `
   l.organization_id, l.id, l.version, l.customer_id, l.product_id, l.currency, l.principal, l.number_of_repayments,
-  l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.rules, l.entry_count,
+  l.rate_per_period, l.penalty_amount, l.disbursed_at, l.disbursed_on, l.due_on, l.due_at, l.rules, l.penalty_holds, l.entry_count,
   ${PERIODS} AS periods, ${entriesOf(known)} AS entries`
 
 /** The columns of loans as they are known now. */
@@ -64,6 +63,7 @@ export interface PortfolioRow extends TermsRow {
   readonly entry_count: number
   readonly periods: string
   readonly entries: string | null
+  readonly officer_id?: number | null
 }
 
 /** The loans that are asked for: those of an organization, as they were on some days and known at an instant. */
@@ -76,10 +76,16 @@ export interface PortfolioAsked {
   readonly knownAt: Instant | undefined
   readonly now: Instant
   readonly today: LocalDate
+  /** The moment whose officers are asked for; left out: none are. */
+  readonly officersAt?: Instant | undefined
 }
 
+/** All loans, or those alone of which a restructure counts. */
+export type Which = 'all' | 'restructured'
+
 /** The parameters of `movingOf`. */
-interface MovingValues {
+export interface MovingValues {
+  readonly officersAt: string | null
   readonly organizationId: number
   readonly now: string | null
   readonly knownAt: string | null
@@ -106,15 +112,31 @@ const PATIENCE_MS = 120_000
 const declareOf = (asked: PortfolioAsked) =>
   unprepared<MovingValues>((p) => {
     const { join, condition } = movingOf(asked, p)
+    const officer = officerOf(asked, p)
     const lent = `l.disbursed_on <= ${p('last')}::date`
     const known =
       asked.knownAt === undefined
         ? lent
         : `(${lent} OR l.product_id IS NULL) AND l.created_at <= ${p('knownAt')}::timestamptz`
     return `
-    DECLARE moving NO SCROLL CURSOR FOR SELECT ${columnsOf(asked.knownAt === undefined ? 'now' : 'then')} FROM loan l ${join}
+    DECLARE moving NO SCROLL CURSOR FOR SELECT ${columnsOf(asked.knownAt === undefined ? 'now' : 'then')}${officer.column}
+    FROM loan l ${join} ${officer.join}
     WHERE l.organization_id = ${p('organizationId')} AND ${condition} AND ${known}`
   })
+
+/** SQL for the officer of a loan `l` at the moment that is asked for; empty where none is. */
+export function officerOf(
+  asked: PortfolioAsked,
+  p: Parameter<MovingValues>,
+): { readonly column: string; readonly join: string } {
+  if (asked.officersAt === undefined) return { column: '', join: '' }
+  return {
+    column: ', officer.account_id AS officer_id',
+    join: `LEFT JOIN loan_assignment officer ON officer.organization_id = l.organization_id AND officer.loan_id = l.id
+      AND officer.assigned_at <= ${p('officersAt')}::timestamptz
+      AND (officer.ended_at IS NULL OR officer.ended_at > ${p('officersAt')}::timestamptz)`,
+  }
+}
 
 /** Reads the loans whose columns do not say how late they were on the day, some at a time. */
 export async function* readMoving(
@@ -150,6 +172,7 @@ export const toPortfolioLoan = (row: PortfolioRow, zone: string): PortfolioLoan 
   id: row.id,
   organizationId: row.organization_id,
   productId: row.product_id,
+  officerId: row.officer_id,
   terms: { ...termsOf(row, zone), schedule: toSchedule(row.periods) },
   entries: row.entries === null ? [] : row.entries.split(';').map(toEntry),
 })
@@ -172,160 +195,16 @@ function toEntry(text: string): Replayable {
   }
 }
 
-interface StillValues extends MovingValues {
-  readonly days: readonly LocalDate[]
-  /** The first days of the buckets, ascending. */
-  readonly fromDays: readonly number[]
-  /** Their rates; null: none. */
-  readonly rates: readonly (bigint | null)[]
-}
-
-/** The product of the last digits of a principal and a rate, which no bigint overflows. */
-const LAST = `l.principal_outstanding % ${RATE_UNIT} * rate`
-const WHOLE = `l.principal_outstanding / ${RATE_UNIT} * rate + (${LAST}) / ${RATE_UNIT}`
-
-/** SQL for the share of a principal at a rate, rounded half to even, as `applyRate` does; in bigint, which is fast. */
-const provision = `
-  CASE WHEN l.charged_off_on IS NOT NULL OR rate IS NULL THEN 0 ELSE
-    ${WHOLE} + CASE WHEN 2 * ((${LAST}) % ${RATE_UNIT}) > ${RATE_UNIT} THEN 1
-      WHEN 2 * ((${LAST}) % ${RATE_UNIT}) = ${RATE_UNIT} THEN (${WHOLE}) % 2 ELSE 0 END
-  END`
-
-const RISKS = AT_RISK_DAYS.map((_, place) => `risk${place}`)
-
-interface RollRow {
-  readonly currency: string
-  /** Null: not lent on the first day. */
-  readonly opening: number | null
-  readonly closing: number
-  readonly loans: number
-  readonly principal: bigint
-}
-
-const stillValues = (asked: PortfolioAsked): StillValues => ({
-  ...movingValues(asked),
-  days: asked.days,
-  fromDays: asked.policy.buckets.map(({ fromDays }) => fromDays),
-  rates: asked.policy.buckets.map(({ provisionRate }) => provisionRate),
-})
-
-/** SQL for the days past due of a loan `l` whose columns say them. */
-const daysOn = (day: string): string =>
-  `CASE WHEN l.overdue_since <= ${day}::date THEN ${day}::date - l.overdue_since + 1 ELSE 0 END`
-
-/** All loans, or those alone of which a restructure counts. */
-type Which = 'all' | 'restructured'
-
-/**
- * SQL for the loans whose columns say how late they were, without those that were not lent on the last day. No entry of these is
- * dated after the first day, so a restructure of one counts on each day. Few loans have one, and an index has these.
- */
-const fromStill = (
-  asked: PortfolioAsked,
-  p: Parameter<StillValues>,
-  which: Which = 'all',
-): readonly [string, string] => {
-  const { join: joined, condition } = movingOf(asked, p as Parameter<MovingValues>, which)
-  const restructured = () => `
-    JOIN (
-      SELECT DISTINCT e.loan_id FROM loan_entry e
-      WHERE e.organization_id = ${p('organizationId')} AND e.type = 'Restructure' AND e.reversed_at IS NULL
-    ) AS restructured ON restructured.loan_id = l.id`
-  const join = which === 'all' ? joined : `${restructured()} ${joined}`
-  const isOpen = `l.organization_id = ${p('organizationId')} AND l.status = 'Active' AND l.disbursed_on <= ${p('last')}::date`
-  return [`FROM loan l ${join}`, `WHERE ${isOpen} AND ${condition} IS NOT TRUE`]
-}
-
-/** Sums by day of disbursement first: to write the month of each loan would take longer than all else. */
-const sumOf = (asked: PortfolioAsked, which: Which) =>
-  unprepared<StillValues>((p) => {
-    const [from, where] = fromStill(asked, p, which)
-    return `
-  SELECT day, product_id AS "productId", currency, to_char(disbursed_on, 'YYYY-MM') AS month, bucket - 1 AS index,
-    sum(loans)::int AS loans, sum(principal)::bigint AS principal, sum(provision)::bigint AS provision,
-    ${RISKS.map((risk) => `sum(${risk})::bigint AS ${risk}`).join(', ')}
-  FROM (
-    SELECT asked.day, l.product_id, l.currency, l.disbursed_on, bucket, count(*) AS loans,
-      sum(l.principal_outstanding) AS principal, sum(${provision}) AS provision,
-      ${AT_RISK_DAYS.map((days, place) => `coalesce(sum(l.principal_outstanding) FILTER (WHERE days >= ${atRiskFrom(days)}), 0) AS ${RISKS[place]}`).join(', ')}
-    ${from}
-    JOIN unnest(${p('days')}::date[]) AS asked (day) ON l.disbursed_on <= asked.day
-    CROSS JOIN LATERAL (SELECT ${daysOn('asked.day')} AS days) AS counted
-    CROSS JOIN LATERAL (SELECT width_bucket(days, ${p('fromDays')}::int[]) AS bucket) AS placed
-    CROSS JOIN LATERAL (SELECT (${p('rates')}::bigint[])[bucket] AS rate) AS rated
-    ${where}
-    GROUP BY 1, 2, 3, 4, 5
-  ) AS by_day
-  GROUP BY 1, 2, 3, 4, 5`
-  })
-
-/** A cell of a portfolio on a day. */
-interface CellOfDay {
-  readonly day: LocalDate
-  readonly cell: Cell
-}
-
-/**
- * Sums up the loans whose columns say how late they were, on each of the days. The restructured ones, few of them, are summed up
- * again and taken off: to ask it of each loan would cost all others a third more.
- */
-export async function sumStill(snapshot: Snapshot, asked: PortfolioAsked): Promise<CellOfDay[]> {
-  const all = await sumWhich(snapshot, asked, 'all')
-  const restructured = await sumWhich(snapshot, asked, 'restructured')
-  const nameOf = ({ day, cell: { productId, currency, month, index } }: CellOfDay) =>
-    `${day} ${productId} ${currency} ${month} ${index}`
-  const taken = new Map(restructured.map((one) => [nameOf(one), one.cell]))
-  const others = all.map((one) => {
-    const part = taken.get(nameOf(one))
-    return part ? { ...one, cell: { ...one.cell, ...lessSums(one.cell, part) } } : one
-  })
-  return [...others.filter(({ cell }) => cell.loans > 0), ...restructured]
-}
-
-async function sumWhich(snapshot: Snapshot, asked: PortfolioAsked, which: Which): Promise<CellOfDay[]> {
-  const { rows } = await snapshot.query<{ day: LocalDate } & Cell & Record<string, bigint>>(
-    patiently(sumOf(asked, which)(stillValues(asked))),
-  )
-  const isRestructured = which === 'restructured'
-  return rows.map(({ day, provision: needed, ...row }) => {
-    const { productId, currency, month, index, loans, principal } = row
-    const atRisk = RISKS.map((risk) => row[risk]!)
-    return {
-      day,
-      cell: { productId, currency, month, isRestructured, index, loans, principal, provision: needed, atRisk },
-    }
-  })
-}
-
-/** Of loans that nothing has changed since the first day, all that were open then are open on the last, too. */
-const rollsOf = (asked: PortfolioAsked) =>
-  unprepared<StillValues>((p) => {
-    const [from, where] = fromStill(asked, p)
-    const first = `(${p('days')}::date[])[1]`
-    const bucket = (day: string) => `width_bucket(${daysOn(day)}, ${p('fromDays')}::int[]) - 1`
-    return `
-  SELECT l.currency, CASE WHEN l.disbursed_on <= ${first} THEN ${bucket(first)} END AS "opening",
-    ${bucket(p('last'))} AS "closing", count(*)::int AS loans, sum(l.principal_outstanding)::bigint AS principal
-  ${from} ${where}
-  GROUP BY 1, 2, 3`
-  })
-
-/** Sums up how the loans whose columns say it moved from the first of two days to the last. */
-export async function sumStillRolls(snapshot: Snapshot, asked: PortfolioAsked): Promise<Roll[]> {
-  const values = stillValues(asked)
-  const { rows } = await snapshot.query<RollRow>(patiently(rollsOf(asked)(values)))
-  return rows.map(({ opening, ...roll }) => ({ ...roll, opening: opening ?? 'not lent' }))
-}
-
 /** Returns the first and the last of the days. */
 const boundsOf = ({ days }: PortfolioAsked) => ({ first: days[0]!, last: days.at(-1)! })
 
 /** Returns the parameters of `movingOf`. */
-function movingValues(asked: PortfolioAsked): MovingValues {
+export function movingValues(asked: PortfolioAsked): MovingValues {
   const { organizationId, policy, knownAt, now } = asked
   const { first, last } = boundsOf(asked)
   return {
     organizationId,
+    officersAt: asked.officersAt === undefined ? null : moment(asked.officersAt),
     now: moment(now),
     knownAt: knownAt === undefined ? null : moment(knownAt),
     since: addPeriods(first, -policy.cureDays, 'days'),
@@ -338,7 +217,7 @@ function movingValues(asked: PortfolioAsked): MovingValues {
  * changed, an entry is dated after the first day, the loan was changed after the instant, or the days before a day count.
  * @param which of few loans the entries are looked up loan by loan
  */
-function movingOf(asked: PortfolioAsked, p: Parameter<MovingValues>, which: Which = 'all'): Moving {
+export function movingOf(asked: PortfolioAsked, p: Parameter<MovingValues>, which: Which = 'all'): Moving {
   const { policy, knownAt, today } = asked
   const dayDecides = followsFromDay(policy) && policy.materiality === null
   // Nothing is dated after today.
@@ -373,7 +252,7 @@ export const preparePortfolio = async (snapshot: Snapshot): Promise<void> => {
 }
 
 /** Gives a statement the time that one about a whole portfolio may take. */
-const patiently = <Sent extends { readonly text: string; readonly values: unknown[] }>(sent: Sent) => ({
+export const patiently = <Sent extends { readonly text: string; readonly values: unknown[] }>(sent: Sent) => ({
   ...sent,
   query_timeout: PATIENCE_MS + 2_000,
 })

@@ -152,20 +152,26 @@ export async function readCandidates(
   const values = { ...asked, now: moment(now)!, fromDays, names }
   const found = await transaction.query<{ id: bigint }>(candidatesOf(policy)(values))
   if (found.rows.length === 0) return { loans: [], left: 0, last: undefined }
-  const locked = await transaction.query<{ id: bigint }>(lock({ organizationId, ids: found.rows.map(({ id }) => id) }))
-  const ids = locked.rows.map(({ id }) => id)
-  const { rows } = await transaction.query<PortfolioRow & { told: string | null }>(read({ organizationId, ids }))
+  const { loans, left } = await lockLoans(transaction, zone, { organizationId, ids: found.rows.map(({ id }) => id) })
+  return { loans, left, last: found.rows.at(-1)?.id }
+}
+
+/** Locks and reads loans; those that another change has locked are left out. */
+export async function lockLoans(
+  transaction: Transaction,
+  zone: string,
+  { organizationId, ids }: SomeLoans,
+): Promise<Omit<Candidates, 'last'>> {
+  const locked = await transaction.query<{ id: bigint }>(lock({ organizationId, ids }))
+  const held = locked.rows.map(({ id }) => id)
+  const { rows } = await transaction.query<PortfolioRow & { told: string | null }>(read({ organizationId, ids: held }))
   const toLoan = (row: (typeof rows)[number]): ToldLoan => ({
     ...toPortfolioLoan(row, zone),
     version: row.version,
     customerId: row.customer_id,
     told: row.told,
   })
-  return {
-    loans: rows.map((row) => ({ id: row.id, read: () => toLoan(row) })),
-    left: found.rows.length - ids.length,
-    last: found.rows.at(-1)?.id,
-  }
+  return { loans: rows.map((row) => ({ id: row.id, read: () => toLoan(row) })), left: ids.length - held.length }
 }
 
 /** A loan that is in another bucket than was told. */

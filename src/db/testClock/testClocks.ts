@@ -114,6 +114,8 @@ export interface Pending {
   readonly nextReviewAt: Instant | null
   /** Whether a loan may go from one bucket to another with the next day. */
   readonly isAnyLate: boolean
+  /** Whether promises are open, or borrowers are reminded: each day has to be looked at. */
+  readonly isCollecting: boolean
   /** The last day at whose beginning all changes of buckets were told; null: none. */
   readonly toldOn: LocalDate | null
 }
@@ -126,6 +128,8 @@ const look = statement<{ organizationId: number; now: string | null; ids: bigint
     min(review_at) FILTER (WHERE review_at > ${p('now')}) AS next_review_at,
     coalesce(bool_or(total_overdue > 0), false)
       OR EXISTS (SELECT FROM loan_bucket b WHERE b.organization_id = ${p('organizationId')}) AS is_any_late,
+    EXISTS (SELECT FROM promise t WHERE t.organization_id = ${p('organizationId')} AND t.state = 'open')
+      OR EXISTS (SELECT FROM organization o WHERE o.id = ${p('organizationId')} AND o.reminder_policy IS NOT NULL) AS is_collecting,
     (SELECT told_on::text FROM portfolio_head h WHERE h.organization_id = ${p('organizationId')}) AS told_on
   FROM (
     SELECT next_change_at + interval '0' AS review_at, total_overdue FROM loan
@@ -161,6 +165,7 @@ export async function readPending(
     due: number
     next_review_at: Instant | null
     is_any_late: boolean
+    is_collecting: boolean
     told_on: LocalDate | null
   }>(look({ organizationId, now: moment(now), ids: except.map(({ id }) => id) }))
   const row = rows[0]!
@@ -168,6 +173,7 @@ export async function readPending(
     due: row.due,
     nextReviewAt: row.next_review_at,
     isAnyLate: row.is_any_late,
+    isCollecting: row.is_collecting,
     toldOn: row.told_on,
   }
 }

@@ -38,6 +38,10 @@ const OF_OTHERS: ReadonlyMap<string, readonly EventType[]> = new Map([
   ['accounting provisions book', ['accounting.provisions_booked']],
   ['reconciliation complete', ['reconciliation.completed']],
   ['payment channel silent', ['channel.silent']],
+  ['promise keep', ['promise.kept']],
+  ['promise break', ['promise.broken']],
+  ['reminder due_soon', ['loan.due_soon']],
+  ['reminder overdue', ['loan.reminder']],
 ])
 
 /**

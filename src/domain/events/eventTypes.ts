@@ -35,6 +35,10 @@ export const EVENT_TYPES = [
   'payment.reversed',
   'reconciliation.completed',
   'channel.silent',
+  'promise.kept',
+  'promise.broken',
+  'loan.due_soon',
+  'loan.reminder',
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]

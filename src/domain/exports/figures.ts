@@ -44,6 +44,8 @@ export interface ExportedLoan {
   readonly noticeSentOn: LocalDate | null
   /** The day on which the dispute was opened that is open on the day of the file; null: none is. */
   readonly disputedOn: LocalDate | null
+  /** Whether a hold of its listing counts on the day of the file. */
+  readonly isHeld: boolean
 }
 
 /** The day of a file, and the moment that it ends. */
@@ -249,6 +251,7 @@ export const EXCLUSIONS = [
   'person_erased',
   'no_consent',
   'disputed',
+  'on_hold',
   'below_listing_amount',
   'notice_missing',
   'unchanged',
@@ -267,6 +270,7 @@ export function exclusionOf(format: ExportFormat, figures: Figures): Exclusion |
   if (loan.isErased && namesPeople(format)) return 'person_erased'
   if (consent && !loan.hasConsent) return 'no_consent'
   if (disputed && loan.disputedOn !== null) return 'disputed'
+  if (loan.isHeld && namesPeople(format)) return 'on_hold'
   return exclusionByNotice(exclude.notice, figures)
 }
 

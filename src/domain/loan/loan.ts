@@ -12,6 +12,7 @@ import { requireDueOn, requireLeft, requirePlace, requireRoom, requireValueDate 
 import { balancesAt, endOf, extend, extendHead, type LoanState, replay, stateAt, stillHolds } from './replay.ts'
 import { cacheOf } from './replayCache.ts'
 import { causeOf } from './restructure/plan.ts'
+import type { HeldDays } from './rules/heldDaysText.ts'
 import type { Loan } from './terms/terms.ts'
 import type { ModifiedTerms } from './terms/versions.ts'
 
@@ -55,6 +56,8 @@ export interface Decision {
   readonly between?: Balances
   /** The terms from now on, where the decision modifies them. */
   readonly modifiedTerms?: ModifiedTerms
+  /** The days on which no penalty is raised, where the decision changes them. */
+  readonly penaltyHolds?: readonly HeldDays[]
 }
 
 /** Decisions on a loan that are saved together: the last of them, and those before it. */

@@ -20,6 +20,8 @@ export interface CellKey {
   readonly month: string
   /** True where a restructure of the loan counts from the day of the portfolio or from a day before it. */
   readonly isRestructured: boolean
+  /** The account of the officer; null: nobody has the loans. Left out where nobody asked for officers. */
+  readonly officerId?: number | null | undefined
 }
 
 /** The open loans of a bucket, in sums. Amounts in minor units. */
@@ -70,13 +72,14 @@ export const monthOf = (day: LocalDate): string => day.slice(0, 7)
 
 /** Returns where a loan is counted in the portfolio of a day. */
 export const cellKeyOf = (
-  { terms, entries, productId }: Positioned & Pick<CellKey, 'productId'>,
+  { terms, entries, productId, officerId }: Positioned & Pick<CellKey, 'productId' | 'officerId'>,
   day: LocalDate,
 ): CellKey => ({
   productId,
   currency: terms.currency.code,
   month: monthOf(terms.disbursedOn),
   isRestructured: isRestructuredBy(day, entries),
+  officerId,
 })
 
 /** The cells of a portfolio while they are summed up. */
@@ -84,13 +87,13 @@ export class Cells {
   private readonly cells = new Map<string, Cell>()
 
   add(cell: Cell): void {
-    const { productId, currency, month, isRestructured, index } = cell
-    const key = `${productId ?? ''} ${currency} ${month} ${isRestructured} ${index}`
+    const { productId, currency, month, isRestructured, officerId, index } = cell
+    const key = `${productId ?? ''} ${currency} ${month} ${isRestructured} ${officerId ?? ''} ${index}`
     const before = this.cells.get(key)
     this.cells.set(key, before ? { ...cell, ...plusSums(before, cell) } : cell)
   }
 
-  /** Returns the cells, ordered by currency, product, month, loans that are not restructured first, and bucket. */
+  /** Returns the cells, ordered by currency, product, month, loans that are not restructured first, officer, and bucket. */
   list(): Cell[] {
     return [...this.cells.values()].sort(
       (a, b) =>
@@ -98,6 +101,7 @@ export class Cells {
         (a.productId ?? 0) - (b.productId ?? 0) ||
         compare(a.month, b.month) ||
         Number(a.isRestructured) - Number(b.isRestructured) ||
+        (a.officerId ?? 0) - (b.officerId ?? 0) ||
         a.index - b.index,
     )
   }
@@ -110,16 +114,18 @@ export const shareOf = (part: bigint, whole: bigint): number =>
   whole === 0n ? 0 : Number((part * 20_000n + whole) / (whole * 2n)) / 100
 
 /** What a portfolio can be divided by, besides the currency: amounts of two currencies have no sum. */
-export const DIVISIONS = ['product', 'currency', 'month', 'restructured'] as const
+export const DIVISIONS = ['product', 'currency', 'month', 'restructured', 'officer'] as const
 export type Division = (typeof DIVISIONS)[number]
 
-/** The open loans of a currency, and of a product, a month and restructured or not where the portfolio is divided by them. */
+/** The open loans of a currency, and of a product, a month, an officer, and restructured or not where the portfolio is divided by them. */
 export interface Group {
   readonly currency: string
   /** Undefined: not divided by product. Null: of no product, but of a record system. */
   readonly productId: number | null | undefined
   readonly month: string | undefined
   readonly isRestructured: boolean | undefined
+  /** Undefined: not divided by officer. Null: nobody has the loans. */
+  readonly officerId: number | null | undefined
   readonly total: Sums
   /** Every bucket of the policy, in order. */
   readonly buckets: readonly (Sums & { readonly bucket: Bucket })[]
@@ -127,11 +133,12 @@ export interface Group {
 
 /** Returns the groups of cells, in the order of the cells. */
 export function groupsOf(cells: readonly Cell[], { buckets }: DelinquencyPolicy, by: readonly Division[]): Group[] {
-  const keyOf = ({ currency, productId, month, isRestructured }: CellKey) => ({
+  const keyOf = ({ currency, productId, month, isRestructured, officerId = null }: CellKey) => ({
     currency,
     productId: by.includes('product') ? productId : undefined,
     month: by.includes('month') ? month : undefined,
     isRestructured: by.includes('restructured') ? isRestructured : undefined,
+    officerId: by.includes('officer') ? officerId : undefined,
   })
   const groups = Map.groupBy(cells, (cell) => JSON.stringify(keyOf(cell)))
   return [...groups.values()].map((some) => ({

@@ -97,6 +97,7 @@ function choice(
 const PATHS: Readonly<Record<string, string>> = {
   loan: 'loans',
   delinquency: 'loans',
+  reminder: 'loans',
   customer: 'customers',
   payment: 'payments',
   reconciliation: 'reconciliations',

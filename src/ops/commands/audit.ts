@@ -42,6 +42,11 @@ const ENTITIES = [
   'consent',
   'guarantor',
   'collateral',
+  'contact',
+  'promise',
+  'loan hold',
+  'loan assignment',
+  'reminder',
 ]
 
 export function auditCommand(program: Command, shell: Shell): void {

@@ -80,7 +80,7 @@ export async function withdrawConsent(
 }
 
 /** Returns the number of a customer. @throws LendingError `not_found` */
-async function requireCustomerId({ db }: Core, { organizationId }: Caller, ref: CustomerRef): Promise<bigint> {
+export async function requireCustomerId({ db }: Core, { organizationId }: Caller, ref: CustomerRef): Promise<bigint> {
   const id = await findCustomerId(db, organizationId, ref)
   if (id === undefined) throw noSuchCustomer(ref)
   return id

@@ -7,6 +7,7 @@ import { paymentMethodOf } from '../../domain/loan/entry.ts'
 import { totalOf } from '../../domain/loan/portions.ts'
 import { type Currency, currencyOf, rateToNumber } from '../../domain/money.ts'
 import { holderOf } from '../../toolbox/gate.ts'
+import { collectionWords } from '../../words/collections.ts'
 import { REQUEST_KIND_WORDS, REQUEST_STATE_WORDS, RESULT_WORDS } from '../../words/dataRequests.ts'
 import { DOCUMENT_WORDS, LINE_WORDS, STATUS_WORDS } from '../../words/documents.ts'
 import { PAYMENT_STATUS_WORDS } from '../../words/names.ts'
@@ -21,6 +22,7 @@ import type { LoanNow } from '../loans/loans.ts'
 import { type DataResult, type ResultDeps, readDataResult } from './dataResults.ts'
 
 const WORDS = {
+  ...collectionWords,
   ...recordWords,
   ...peopleWords,
   ...thingWords,
@@ -211,6 +213,9 @@ const partsBeside = (writing: Writing, result: DataResult): ListingPart[] => [
   ...requestsPart(writing, result),
   ...noticesPart(writing, result),
   ...disputesPart(writing, result),
+  ...contactsPart(writing, result),
+  ...promisesPart(writing, result),
+  ...holdsPart(writing, result),
   ...filesPart(writing, result),
 ]
 
@@ -262,6 +267,44 @@ function collateralPart({ say }: Writing, { collateral: all }: DataResult): List
     released(collateral),
   ])
   return tablePart(say('collateral'), shown, rows)
+}
+
+function contactsPart(writing: Writing, { contacts }: DataResult): ListingPart[] {
+  const { say } = writing
+  const shown = columns([say('contactedAt'), 0.22], [say('contactWay'), 0.26], [say('details'), 0.52])
+  const rows = contacts.map(({ contactedAt, channel, outcome, note }) => [
+    timeOf(writing, contactedAt),
+    linesOf([say(`way_${channel}`), say(`came_${outcome}`)]),
+    note ?? '',
+  ])
+  return tablePart(say('contacts'), shown, rows)
+}
+
+function promisesPart({ say }: Writing, { promises }: DataResult): ListingPart[] {
+  const shown = columns(
+    [say('loanNumber'), 0.2],
+    [say('promisedUntil'), 0.2],
+    [say('amount'), -0.2],
+    [say('details'), 0.4],
+  )
+  const rows = promises.map(({ loanId, by, amount, currency, state, note, cancelReason }) => [
+    String(loanId),
+    by,
+    withCode(amount, currency),
+    linesOf([say(`promise_${state}`), note, cancelReason]),
+  ])
+  return tablePart(say('promises'), shown, rows)
+}
+
+function holdsPart({ say }: Writing, { holds }: DataResult): ListingPart[] {
+  const shown = columns([say('loanNumber'), 0.2], [say('held'), 0.2], [say('details'), 0.4], [say('releasedOn'), 0.2])
+  const rows = holds.map(({ loanId, what, from, until, reason, releasedOn, releaseReason }) => [
+    String(loanId),
+    say(`hold_${what}`),
+    linesOf([`${from} – ${until}`, reason]),
+    released({ releasedOn, releaseReason }),
+  ])
+  return tablePart(say('holds'), shown, rows)
 }
 
 function paymentsPart({ say, language }: Writing, { payments }: DataResult): ListingPart[] {

@@ -1,8 +1,12 @@
+import { findContacts } from '../../db/collections/contacts.ts'
+import { readAllHoldsOf, type StoredHold } from '../../db/collections/holds.ts'
+import { readAllPromisesOf } from '../../db/collections/promises.ts'
 import { type KeptDecision, listDecisions } from '../../db/credit/credit.ts'
 import { type Consent, findConsents } from '../../db/customers/consents.ts'
 import { findKnownCustomer, type KnownCustomer } from '../../db/customers/customers.ts'
 import { type DataRequest, findDataRequests, noteResultRead, type ResultRead } from '../../db/customers/dataRequests.ts'
 import { findPerson } from '../../db/customers/identities.ts'
+import { openTexts } from '../../db/customers/words.ts'
 import { readDocumentsOf, type StoredDocument } from '../../db/documents/documents.ts'
 import { readToldLoans, type ToldLoan } from '../../db/exports/lines.ts'
 import { type ListingNotice, readListingsOf } from '../../db/exports/listings.ts'
@@ -20,6 +24,8 @@ import { failedPrecondition, invariant } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
 import type { Payment, PaymentStatus } from '../../domain/payments/payment.ts'
 import type { Caller } from '../access/caller.ts'
+import type { Contact } from '../collections/contacts.ts'
+import type { JudgedPromise } from '../collections/promises.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import type { ReadDispute } from '../exports/listings.ts'
 import type { LoanNow } from '../loans/loans.ts'
@@ -58,6 +64,10 @@ export interface DataResult {
   /** What was told to the person before a listing, and what the person disputed, with its texts decrypted. */
   readonly notices: readonly ListingNotice[]
   readonly disputes: readonly ReadDispute[]
+  /** What was said with the person, and promised, and what is held of its loans, with their words decrypted. */
+  readonly contacts: readonly Contact[]
+  readonly promises: readonly JudgedPromise[]
+  readonly holds: readonly StoredHold[]
   /** The files for bureaux and supervisors that have loans of the person. */
   readonly files: readonly ToldLoan[]
 }
@@ -108,6 +118,7 @@ export async function readDataResult(
   const person = await findPerson(deps.db, organizationId, { id: whose.customerId })
   const records = await readRecords(deps, caller, whose)
   const listings = await readListings(deps, whose, { loans: [...loans], personKey: person?.personKey ?? null })
+  const collections = await readCollections(deps, whose, [...loans])
   const payments = await readPayments(deps, whose, { externalId, loans })
   // Somebody may have erased the person meanwhile: then nothing is known any more.
   const customer = await requireKnown(deps, whose)
@@ -119,6 +130,7 @@ export async function readDataResult(
     request,
     customer,
     identity,
+    ...collections,
     payments,
     ...listings,
     ...records,
@@ -221,6 +233,29 @@ async function readListings(
       resolution: one.resolution === null ? undefined : open(one.resolution),
     })),
     files: bounded(files, 'lines of files'),
+  }
+}
+
+/** Reads what was said with a person, and promised, and what is held of its loans. */
+async function readCollections(
+  { db }: ResultDeps,
+  { organizationId, customerId }: Whose,
+  loanIds: readonly bigint[],
+): Promise<Pick<DataResult, 'contacts' | 'promises' | 'holds'>> {
+  const of = { organizationId, loanIds, most: MOST }
+  const [contacts, promises, holds] = await Promise.all([
+    findContacts(db, { organizationId, ownerId: customerId }, FIRST),
+    readAllPromisesOf(db, of),
+    readAllHoldsOf(db, of),
+  ])
+  const open = <Row extends object>(rows: readonly Row[]) => openTexts(db, rows, () => organizationId)
+  return {
+    contacts: await open(bounded(contacts.items, 'contacts')),
+    promises: (await open(bounded(promises, 'promises'))).map((one) => ({
+      ...one,
+      currency: currencyOf(one.currency),
+    })),
+    holds: await open(bounded(holds, 'holds')),
   }
 }
 

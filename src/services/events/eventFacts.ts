@@ -1,5 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { withCustomersWords } from '../../db/audit/audit.ts'
+import { REMINDER } from '../../db/collections/collecting.ts'
+import { PROMISE } from '../../db/collections/promises.ts'
 import { openTexts } from '../../db/customers/words.ts'
 import {
   lastChangeBefore,
@@ -54,8 +56,9 @@ function entryOf({ type, loanChange }: StoredEvent): { readonly id: bigint; read
 /** The beginning of the entities of the journal itself. */
 const JOURNAL = 'accounting '
 
-function subjectOf({ change: { entity, entityId } }: StoredEvent, organizationId: number): Subject {
-  if (entity === 'loan' || entity === DELINQUENCY) return { loanId: idOf(entityId) }
+function subjectOf({ change: { entity, entityId, after } }: StoredEvent, organizationId: number): Subject {
+  if (entity === 'loan' || entity === DELINQUENCY || entity === REMINDER) return { loanId: idOf(entityId) }
+  if (entity === PROMISE) return { loanId: idOf((after as { loanId?: unknown } | null)?.loanId) }
   if (entity === PAYMENT) return { paymentId: idOf(entityId) }
   const isOfBook = entity === RECONCILIATION || entity === CHANNEL || entity.startsWith(JOURNAL)
   return isOfBook ? { journalOf: organizationId } : { customerId: idOf(entityId) }
@@ -177,7 +180,7 @@ async function toldLoan(
   const { overdueSince, terms } = loanChange
   const today = dateIn(deps.config.zone, event.change.at)
   const daysOverdue = overdueSince === null ? 0 : daysBetween(overdueSince, dayAfter(today))
-  const asOf = { ...loan, version: loanChange.version, updatedAt: await updatedAt(deps, loan.organizationId, event) }
+  const asOf = { ...loan, version: loanChange.version, updatedAt: await updatedAt(deps, loan, event) }
   const state = { ...loanChange, daysOverdue }
   if (!terms) return { loan: asOf, state }
   const { externalId = null, businessName = null, status = loan.customerStatus } = customers.get(terms.customerId) ?? {}
@@ -185,11 +188,15 @@ async function toldLoan(
   return { loan: { ...asOf, ...borrower, customerId: terms.customerId, terms: { ...loan.terms, ...terms } }, state }
 }
 
-/** Returns when the loan was changed last. An event of its bucket changes nothing of the loan. */
-async function updatedAt({ db }: FactDeps, organizationId: number, { change }: StoredEvent): Promise<Instant> {
-  const { entity, entityId, id: changeId, at } = change
-  if (entity !== DELINQUENCY) return at
-  return (await lastChangeBefore(db, { organizationId, entityId, changeId })) ?? at
+/** Returns when the loan was changed last. An event that only tells something of the loan, such as its bucket, changes nothing of it. */
+async function updatedAt(
+  { db }: FactDeps,
+  { organizationId, id }: Pick<NamedLoan, 'organizationId' | 'id'>,
+  { change }: StoredEvent,
+): Promise<Instant> {
+  const { entity, id: changeId, at } = change
+  if (entity === 'loan') return at
+  return (await lastChangeBefore(db, { organizationId, entityId: String(id), changeId })) ?? at
 }
 
 function toldTransaction(

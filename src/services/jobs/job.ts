@@ -7,6 +7,7 @@ export type JobName =
   | 'sequencer'
   | 'journal'
   | 'portfolio'
+  | 'collections'
   | 'payments'
   | 'silence'
   | 'exports'

@@ -4,6 +4,7 @@ import { purgeKeys } from '../../db/access/idempotency.ts'
 import { purgeMessages } from '../../db/payments/inbox.ts'
 import { journalJob } from '../accounting/keeper.ts'
 import { createTotals, type Totals } from '../book/totals.ts'
+import { collectionsJob } from '../collections/collect.ts'
 import { retentionJob } from '../customers/dataRequests.ts'
 import type { Deps } from '../deps.ts'
 import { sequencerJob } from '../events/sequencer.ts'
@@ -40,6 +41,7 @@ export function createServiceJobs(deps: Deps, { render, log }: ServiceJobsOption
     sequencerJob(deps, log),
     journalJob(deps),
     portfolioJob(deps),
+    collectionsJob(deps),
     paymentsJob(deps),
     silenceJob(deps),
     exportsJob(deps),

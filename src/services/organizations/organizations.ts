@@ -48,7 +48,7 @@ export type Organizations = Pick<ReadCache<number, Organization>, 'get' | 'forge
 /** What is said of an organization when it is made. */
 export type NamedOrganization = Omit<
   Organization,
-  'legalName' | 'licenceNumber' | 'approvalAbove' | 'keepBorrowersYears' | 'keepOthersYears'
+  'legalName' | 'licenceNumber' | 'approvalAbove' | 'keepBorrowersYears' | 'keepOthersYears' | 'reminderPolicy'
 >
 
 const MOST_CACHED = 10_000

@@ -95,7 +95,8 @@ function placeOf(text: string): OverduePlace {
   return { dueOn, id: BigInt(digits) }
 }
 
-function bucketOf({ buckets }: DelinquencyPolicy, name: string): Bucket {
+/** Returns a bucket by its name. @throws LendingError `invalid_argument` */
+export function bucketOf({ buckets }: DelinquencyPolicy, name: string): Bucket {
   const bucket = buckets.find((one) => one.name === name)
   const names = buckets.map((one) => one.name).join(', ')
   if (!bucket) throw invalidArgument('bucket', `must be one of the policy in force: ${names}`)

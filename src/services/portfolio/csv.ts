@@ -15,8 +15,8 @@ const AT_RISK_COLUMNS = AT_RISK_DAYS.flatMap(
 
 /** Writes a portfolio at risk: a row for each bucket, and one for all buckets of a group, with what is at risk. */
 export function portfolioCsv({ asOf, groups }: PortfolioAtRisk): string {
-  const rows = groups.flatMap(({ currency: code, productId, month, isRestructured, total, buckets }) => {
-    const key = { code, currency: currencyOf(code), productId: productId ?? null, month, isRestructured }
+  const rows = groups.flatMap(({ currency: code, productId, month, isRestructured, officerId, total, buckets }) => {
+    const key = { code, currency: currencyOf(code), productId: productId ?? null, month, isRestructured, officerId }
     return [
       ...buckets.map(({ bucket, ...sums }) => ({
         ...key,
@@ -35,6 +35,7 @@ export function portfolioCsv({ asOf, groups }: PortfolioAtRisk): string {
       ['productId', ({ productId }) => productId],
       ['month', ({ month }) => month],
       ['restructured', ({ isRestructured }) => isRestructured?.toString()],
+      ['officerId', ({ officerId }) => officerId],
       ['row', ({ row }) => row],
       ['bucket', ({ bucket }) => othersText(bucket)],
       ['loans', ({ of }) => of.loans],

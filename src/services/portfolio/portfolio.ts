@@ -2,6 +2,7 @@ import { findKeptDay, type KeptDayKey, keepDay, listKeptDays, readSettled } from
 import type { PortfolioAsked } from '../../db/portfolio/positions.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import { addPeriods, dateIn, dayBefore, type Instant, type LocalDate } from '../../domain/dates.ts'
+import { momentOf } from '../../domain/delinquency/position.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import type { Cell } from '../../domain/portfolio/cells.ts'
 import { type Division, type Group, groupsOf } from '../../domain/portfolio/cells.ts'
@@ -40,6 +41,7 @@ export async function readPortfolio(
   deps: Core & Caches,
   { organizationId }: Pick<Caller, 'organizationId'>,
   { asOf, knownAt, policy: named }: PortfolioRequest,
+  { byOfficer = false }: { readonly byOfficer?: boolean } = {},
 ): Promise<PortfolioDay> {
   const now = deps.now(organizationId)
   const day = dayOf(deps, now, { asOf, knownAt })
@@ -47,11 +49,13 @@ export async function readPortfolio(
   const today = dateIn(deps.config.zone, now)
   const { version } = policy
   const mayBeKept = day < today && day >= addPeriods(today, -MOST_DAYS_KEPT, 'days') && knownAt === undefined
-  const kept = mayBeKept && version !== null ? { organizationId, policyVersion: version, day } : undefined
+  const kept = mayBeKept && version !== null && !byOfficer ? { organizationId, policyVersion: version, day } : undefined
   const found = kept && (await findKeptDay(deps.db, kept))
   if (found) return { asOf: day, knownAt, policy, cells: found }
-  const name = JSON.stringify(['cells', day, knownAt, version ?? policy.name])
-  const asked = { organizationId, policy: policy.policy, days: [day], knownAt }
+  const name = JSON.stringify(['cells', day, knownAt, version ?? policy.name, byOfficer])
+  // Who had the loans at the end of the day; of today, who has them.
+  const officersAt = byOfficer ? momentOf(day, now, deps.config.zone) : undefined
+  const asked = { organizationId, policy: policy.policy, days: [day], knownAt, officersAt }
   const cells = await deps.portfolioReads.run({ organizationId, name }, () => computeDay(deps, asked, kept))
   return { asOf: day, knownAt, policy, cells }
 }
@@ -144,7 +148,7 @@ export async function getPortfolioAtRisk(
   { by = [], ...request }: PortfolioRequest & { readonly by?: readonly Division[] | undefined },
 ): Promise<PortfolioAtRisk> {
   requireReader(caller)
-  const { cells, ...day } = await readPortfolio(deps, caller, request)
+  const { cells, ...day } = await readPortfolio(deps, caller, request, { byOfficer: by.includes('officer') })
   return { ...day, groups: groupsOf(cells, day.policy.policy, by) }
 }
 

@@ -1,13 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { readEarlierTerms } from '../../db/loans/earlierTerms.ts'
-import {
-  type PortfolioAsked,
-  type PortfolioLoan,
-  preparePortfolio,
-  readMoving,
-  sumStill,
-  sumStillRolls,
-} from '../../db/portfolio/positions.ts'
+import { type PortfolioAsked, type PortfolioLoan, preparePortfolio, readMoving } from '../../db/portfolio/positions.ts'
+import { sumStill, sumStillRolls } from '../../db/portfolio/stillLoans.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'

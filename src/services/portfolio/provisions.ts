@@ -11,7 +11,7 @@ import { type PortfolioDay, type PortfolioRequest, readPortfolio } from './portf
 const AGAIN_SECONDS = 5
 
 /** The provisions for the loans of a currency and product. Amounts in minor units. */
-export interface ProvisionGroup extends Omit<Group, 'productId' | 'month' | 'isRestructured'> {
+export interface ProvisionGroup extends Omit<Group, 'productId' | 'month' | 'isRestructured' | 'officerId'> {
   /** Null: loans of no product, but of a record system. */
   readonly productId: number | null
   /** The allowance in the journal with value dates up to the day. */

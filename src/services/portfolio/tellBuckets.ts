@@ -10,7 +10,7 @@ import { inTransaction } from '../../db/postgres/transaction.ts'
 import { dateIn, dayAfter, type Instant, type LocalDate, startOfDay } from '../../domain/dates.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { type DelinquencyNow, delinquencyNow } from '../../domain/delinquency/position.ts'
-import { bucketChanged } from '../../domain/loan/change/change.ts'
+import { loanTold } from '../../domain/loan/change/change.ts'
 import { changeToText } from '../../domain/loan/change/changeText.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { findPolicy } from '../delinquency/policies.ts'
@@ -108,7 +108,7 @@ function changedBucket(
   const [best] = policy.buckets
   const told = loan.told ?? best!.name
   if (found ? found.bucket.name === told : loan.told === null) return undefined
-  const changed = bucketChanged(loan, {
+  const changed = loanTold(loan, {
     version: loan.version,
     on: dateIn(terms.zone, at),
     after: replay(terms, entries, at),

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { lastChange } from '../../db/accounting/journalHead.ts'
+import { findCollecting } from '../../db/collections/collecting.ts'
 import { readChainHeads } from '../../db/events/sealedChain.ts'
 import type { DamagedLoan } from '../../db/loans/sweep.ts'
 import { findPortfolios } from '../../db/portfolio/toldBuckets.ts'
@@ -18,6 +19,7 @@ import { eventTypesOf } from '../../domain/events/changeEvents.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import { createGate } from '../../toolbox/gate.ts'
 import { type Caller, requireAdmin, requireRule } from '../access/caller.ts'
+import { collectAll } from '../collections/collect.ts'
 import type { Core, Deps, Writing } from '../deps.ts'
 import { sequencerJob } from '../events/sequencer.ts'
 import { workRound } from '../jobs/job.ts'
@@ -199,6 +201,7 @@ export async function passTime(deps: PassDeps, { organizationId, to, until }: Pa
   const { db, config, testClocks } = deps
   const except: DamagedLoan[] = []
   await findPortfolios({ pool: db.pool })
+  await findCollecting(db)
   let pending = await passMoment(deps, { organizationId, until, except })
   for (let at = testClocks.now(organizationId); at < to; ) {
     at = Math.min(to, nextStop(at, pending, config.zone))
@@ -210,9 +213,9 @@ export async function passTime(deps: PassDeps, { organizationId, to, until }: Pa
 }
 
 /** Returns the next moment at which time may change something; the beginning of a day, after an instant. */
-function nextStop(at: Instant, { isAnyLate, nextReviewAt }: Pending, zone: string): Instant {
+function nextStop(at: Instant, { isAnyLate, isCollecting, nextReviewAt }: Pending, zone: string): Instant {
   const tomorrow = startOfDay(dayAfter(dateIn(zone, at)), zone)
-  if (isAnyLate) return tomorrow
+  if (isAnyLate || isCollecting) return tomorrow
   if (nextReviewAt === null) return Number.POSITIVE_INFINITY
   const day = dateIn(zone, nextReviewAt)
   const start = startOfDay(day, zone)
@@ -229,7 +232,10 @@ async function passMoment(deps: PassDeps, { organizationId, until, except }: Mom
     const pending = await readPending(db, { organizationId, now: at, except })
     const isTold = pending.toldOn !== null && pending.toldOn >= day
     const hasLoans = pending.due > 0 || pending.nextReviewAt !== null || pending.isAnyLate
-    if (pending.due === 0 && (isTold || !hasLoans)) return pending
+    if (pending.due === 0 && (isTold || !hasLoans)) {
+      await collectAll(deps, organizationId)
+      return pending
+    }
     if (performance.now() > until) throw tooLong(deps, organizationId)
     if (pending.due > 0) {
       const { found, damaged } = await sweepTestOrganization(deps, organizationId, except)
@@ -241,7 +247,10 @@ async function passMoment(deps: PassDeps, { organizationId, until, except }: Mom
     place = (await tellBuckets(deps, organizationId, place)).next
     if (place) continue
     // A loan that is damaged may keep a day from being told; another instance may be telling it.
-    if (except.length > 0) return pending
+    if (except.length > 0) {
+      await collectAll(deps, organizationId)
+      return pending
+    }
     await pause(LOOK_AGAIN_MS)
   }
 }

@@ -103,7 +103,7 @@ describe.each(['auth.localhost', 'api.localhost', 'records.localhost'])('the doc
     const ids = operations.map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
     const verbs =
-      /^(get|list|create|update|post|adjust|reverse|advance|reset|refund|waive|activate|close|boost|authenticate|authorize|assign|retire|delete|test|recover|rotate|approve|reject|withdraw|book|charge|restructure|chargeOff|writeOff|verify|allocate|return|apply|confirm|complete|refuse|release|accept|resolve)([A-Z]\w*)?$/
+      /^(get|list|create|update|post|adjust|reverse|advance|reset|refund|waive|activate|close|boost|authenticate|authorize|assign|retire|delete|test|recover|rotate|approve|reject|withdraw|book|charge|restructure|chargeOff|writeOff|verify|allocate|return|apply|confirm|complete|refuse|release|accept|resolve|cancel)([A-Z]\w*)?$/
     expect(ids.filter((id) => !verbs.test(id ?? ''))).toEqual([])
     for (const { operationId, summary, description } of operations)
       expect([operationId, summary?.length > 5, description?.length > 5]).toEqual([operationId, true, true])

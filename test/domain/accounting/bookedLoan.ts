@@ -3,7 +3,7 @@ import { postedBy, stepsOf } from '../../../src/domain/accounting/posted.ts'
 import { amountsFromText, amountsToText, NO_AMOUNTS, type SlotAmounts } from '../../../src/domain/accounting/slots.ts'
 import { dateIn, type LocalDate } from '../../../src/domain/dates.ts'
 import type { Balances } from '../../../src/domain/loan/balances.ts'
-import { bucketChanged, type ChangingLoan } from '../../../src/domain/loan/change/change.ts'
+import { type ChangingLoan, loanTold } from '../../../src/domain/loan/change/change.ts'
 import { changeFromText } from '../../../src/domain/loan/change/changeFromText.ts'
 import { changeToText } from '../../../src/domain/loan/change/changeText.ts'
 import type { Entry } from '../../../src/domain/loan/entry.ts'
@@ -28,7 +28,7 @@ export interface BookedChange {
 /** Returns the balances as the journal reads them: from the text that the trail keeps. */
 /** Returns a loan after a change as the trail has it: written as text, and read. */
 const writtenAndRead = (loan: ChangingLoan, state: Balances, on: LocalDate, isImported: boolean) =>
-  changeFromText(changeToText({ ...bucketChanged(loan, { version: 1, on, after: state }), isImported }))!
+  changeFromText(changeToText({ ...loanTold(loan, { version: 1, on, after: state }), isImported }))!
 
 /**
  * A loan to which the domain's own commands happen, and what the journal posts of each, with the functions of the

@@ -48,7 +48,7 @@ const WHOLE = identityOf({
 const loan = (more: Partial<ExportedLoan> = {}): ExportedLoan => ({
   ...{ id: 7n, accountNo: 1n, externalId: null, customerId: 9n, customerAccountNo: 2n, terms, entries: [] },
   ...{ product: { id: 1, name: 'Simu', repayEvery: 1, repayUnit: 'months', terms: null } },
-  ...{ identity: WHOLE, isErased: false, hasConsent: true, noticeSentOn: null, disputedOn: null },
+  ...{ identity: WHOLE, isErased: false, hasConsent: true, noticeSentOn: null, disputedOn: null, isHeld: false },
   ...more,
 })
 
@@ -190,6 +190,7 @@ describe('a loan that a file leaves out', () => {
     expect(why(CREDITINFO, '2026-02-20', { hasConsent: false })).toBe('no_consent')
     expect(why(CREDITINFO, '2026-02-20', { disputedOn: '2026-02-01' })).toBe('disputed')
     expect(why(KENYA, '2026-02-20', { disputedOn: '2026-02-01' })).toBe(null)
+    expect(why(KENYA, '2026-02-20', { isHeld: true })).toBe('on_hold')
     expect(why(KENYA, '2026-02-20', { isErased: true, identity: null })).toBe('person_erased')
     expect(why(PORTFOLIO, '2026-02-20', { isErased: true, identity: null })).toBe(null)
   })

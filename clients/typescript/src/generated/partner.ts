@@ -80,6 +80,21 @@ export interface AllocatePaymentRequest {
   allocations: PaymentPartRequest[]
 }
 
+export interface AssignLoanRequest {
+  /**
+   * The account of the officer.
+   * @nullable
+   */
+  accountId: number | null
+}
+
+export interface Assignment {
+  loanId: string
+  /** @nullable */
+  accountId: number | null
+  assignedAt?: string
+}
+
 export type AuditEntryBefore = { [key: string]: unknown } | null
 
 export type AuditEntryAfter = { [key: string]: unknown } | null
@@ -134,6 +149,11 @@ export interface BoostCreditLimitRequest {
   fullName?: string
   /** If given, it has to be the number on the statement. */
   mobileNumber?: string
+}
+
+export interface CancelPromiseRequest {
+  /** Why it is cancelled. */
+  reason?: string
 }
 
 export interface Charge {
@@ -319,6 +339,29 @@ export interface ConsentPage {
   next?: string
 }
 
+export interface Contact {
+  id: string
+  customerId: string
+  loanId?: string
+  channel: string
+  outcome: string
+  /** @nullable */
+  note: string | null
+  contactedAt: string
+  nextOn?: string
+  /** @nullable */
+  accountId: number | null
+  createdAt: string
+}
+
+export interface ContactPage {
+  items: Contact[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
 export interface CreateCollateralRequest {
   kind: 'vehicle' | 'land' | 'building' | 'equipment' | 'livestock' | 'stock' | 'deposit' | 'salary' | 'other'
   /** What it is. */
@@ -340,6 +383,21 @@ export interface CreateConsentRequest {
   channel: 'app' | 'ussd' | 'sms' | 'call' | 'paper' | 'web' | 'agent' | 'other'
   /** When it was said. */
   givenAt: string
+}
+
+export interface CreateContactRequest {
+  /** How the customer was contacted. */
+  channel: 'call' | 'sms' | 'whatsapp' | 'visit' | 'email' | 'letter' | 'office' | 'other'
+  /** What came of it. */
+  outcome: 'reached' | 'promised' | 'refused' | 'disputed' | 'message_left' | 'no_answer' | 'wrong_number' | 'other'
+  /** What was said. */
+  note?: string
+  /** The loan that it was about, by the service's number. */
+  loanId?: string
+  /** Now, when left out. */
+  contactedAt?: string
+  /** The day of the next action: today or later, within 366 days. */
+  nextOn?: string
 }
 
 export type IdentityRequestGender = 'female' | 'male' | 'other' | null
@@ -473,6 +531,15 @@ export interface CreateGuarantorRequest {
   from?: string
   /** The last day of the guarantee. */
   until?: string
+}
+
+export interface CreateHoldRequest {
+  /** What is not done: penalties are raised, the borrower is reminded, the loan is listed. */
+  what: 'penalties' | 'reminders' | 'listing'
+  /** The last day: today or later, within 366 days. */
+  until: string
+  /** Why. */
+  reason: string
 }
 
 export interface CreateListingNoticeRequest {
@@ -649,6 +716,15 @@ export interface CreatePaymentChannelRequest {
   signingKey?: string
 }
 
+export interface CreatePromiseRequest {
+  /** In the currency of the loan. */
+  amount: number
+  /** The last day on which a repayment counts: today or later, within 92 days. */
+  by: string
+  /** What was said. */
+  note?: string
+}
+
 export interface StatementLineRequest {
   receipt: string
   at: string
@@ -718,6 +794,10 @@ export interface CreateWebhookEndpointRequest {
     | 'payment.reversed'
     | 'reconciliation.completed'
     | 'channel.silent'
+    | 'promise.kept'
+    | 'promise.broken'
+    | 'loan.due_soon'
+    | 'loan.reminder'
     | 'customer.*'
     | 'loan.*'
     | 'repayment.*'
@@ -727,7 +807,8 @@ export interface CreateWebhookEndpointRequest {
     | 'delinquency.*'
     | 'payment.*'
     | 'reconciliation.*'
-    | 'channel.*'[]
+    | 'channel.*'
+    | 'promise.*'[]
   /** The words of the events: of this API, or of the record API. */
   style?: 'partner' | 'record'
   /** For people. */
@@ -1098,6 +1179,41 @@ export interface Dispute {
   createdAt: string
 }
 
+export interface PaymentPromise {
+  id: string
+  loanId: string
+  amount: number
+  currencyCode: string
+  madeOn: string
+  by: string
+  state: string
+  received: number
+  /** @nullable */
+  note: string | null
+  cancelReason?: string
+  /** @nullable */
+  accountId: number | null
+  createdAt: string
+  updatedAt: string
+}
+
+export interface Hold {
+  id: string
+  loanId: string
+  what: string
+  from: string
+  until: string
+  /** @nullable */
+  reason: string | null
+  releasedOn?: string
+  /** @nullable */
+  releaseReason?: string | null
+  /** @nullable */
+  accountId: number | null
+  createdAt: string
+  updatedAt: string
+}
+
 export interface ToldFile {
   exportId: string
   format: string
@@ -1126,6 +1242,9 @@ export interface DataRequestResult {
   dataRequests: DataRequestRecord[]
   listingNotices: ListingNotice[]
   disputes: Dispute[]
+  contacts: Contact[]
+  promises: PaymentPromise[]
+  holds: Hold[]
   files: ToldFile[]
 }
 
@@ -1347,6 +1466,23 @@ export interface EventPaymentChannel {
   usualGapSeconds: number
 }
 
+export interface EventPromise {
+  id: string
+  state: string
+  amount: number
+  received: number
+  by: string
+}
+
+export interface EventReminder {
+  amount: number
+  currencyCode: string
+  dueOn: string
+  days: number
+  text: string
+  language: string
+}
+
 export interface EventReconciliation {
   id: string
   channelId: string
@@ -1396,6 +1532,8 @@ export interface EventData {
   delinquency?: EventDelinquency
   payment?: EventPayment
   channel?: EventPaymentChannel
+  promise?: EventPromise
+  reminder?: EventReminder
   reconciliation?: EventReconciliation
   previous?: EventPrevious
 }
@@ -1584,6 +1722,14 @@ export interface GuarantorPage {
 
 export interface Health {
   status: string
+}
+
+export interface HoldPage {
+  items: Hold[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
 }
 
 export interface Holiday {
@@ -2095,6 +2241,14 @@ export interface PaymentPage {
   next?: string
 }
 
+export interface PaymentPromisePage {
+  items: PaymentPromise[]
+  total?: bigint
+  page?: number
+  rowsPerPage: number
+  next?: string
+}
+
 export interface PendingAction {
   id: string
   state: string
@@ -2159,6 +2313,8 @@ export interface PortfolioGroup {
   productId?: number | null
   month?: string
   restructured?: boolean
+  /** @nullable */
+  officerId?: number | null
   loans: bigint
   principalOutstanding: number
   atRisk: PortfolioAtRiskFigure[]
@@ -2367,11 +2523,26 @@ export interface RejectedPendingActions {
   rejected: string[]
 }
 
+export interface ReleaseHoldRequest {
+  /** Why it ends. */
+  reason: string
+}
+
 export interface ReleaseRequest {
   /** Why, without the name of a person. */
   reason: string
   /** The day of it. */
   releasedOn?: string
+}
+
+export interface ReminderPolicy {
+  daysBefore: number[]
+  daysAfter: number[]
+  language: string
+  /** @nullable */
+  dueSoonText: string | null
+  /** @nullable */
+  overdueText: string | null
 }
 
 export interface RepaymentLine {
@@ -2800,6 +2971,25 @@ export interface UpdatePaymentChannelRequest {
   state?: 'active' | 'disabled'
 }
 
+export interface UpdateReminderPolicyRequest {
+  /** Days before the next due date on which `loan.due_soon` is told. */
+  daysBefore: number[]
+  /** Days after the oldest due date that is unpaid on which `loan.reminder` is told. */
+  daysAfter: number[]
+  /** The language of the service's own texts. */
+  language: 'en' | 'sw'
+  /**
+   * The text of a reminder before a due date, with {amount}, {currency}, {dueOn}, {days}, {loan}, {lender} (days until then) in braces.
+   * @nullable
+   */
+  dueSoonText?: string | null
+  /**
+   * The text of a reminder after a due date, with {amount}, {currency}, {dueOn}, {days}, {loan}, {lender} (days since then) in braces.
+   * @nullable
+   */
+  overdueText?: string | null
+}
+
 export interface UpdateWebhookEndpointRequest {
   /** Where events are sent: `https:`, an address of the internet, any port, no user and no password. */
   url?: string
@@ -2841,6 +3031,10 @@ export interface UpdateWebhookEndpointRequest {
     | 'payment.reversed'
     | 'reconciliation.completed'
     | 'channel.silent'
+    | 'promise.kept'
+    | 'promise.broken'
+    | 'loan.due_soon'
+    | 'loan.reminder'
     | 'customer.*'
     | 'loan.*'
     | 'repayment.*'
@@ -2850,7 +3044,8 @@ export interface UpdateWebhookEndpointRequest {
     | 'delinquency.*'
     | 'payment.*'
     | 'reconciliation.*'
-    | 'channel.*'[]
+    | 'channel.*'
+    | 'promise.*'[]
   /** `active` also ends a back-off and every pause: what waits is sent at once. */
   state?: 'active' | 'disabled'
   /** For people. */
@@ -2976,6 +3171,52 @@ export interface WithdrawConsentRequest {
   withdrawnAt?: string
   /** How it was said. */
   channel?: 'app' | 'ussd' | 'sms' | 'call' | 'paper' | 'web' | 'agent' | 'other'
+}
+
+export interface WorkContact {
+  at: string
+  channel: string
+  outcome: string
+}
+
+export interface WorkPromise {
+  id: string
+  amount: number
+  by: string
+}
+
+export interface WorkItem {
+  loanId: string
+  /** @nullable */
+  loanExternalId: string | null
+  customerId: string
+  /** @nullable */
+  customerExternalId: string | null
+  customerName: string
+  phone?: string
+  productId?: number
+  productName?: string
+  status: string
+  daysPastDue: number
+  bucket?: string
+  currencyCode: string
+  totalOverdue: number
+  totalOutstanding: number
+  brokenPromises: number
+  lastPaidOn?: string
+  lastContact?: WorkContact
+  nextOn?: string
+  promise?: WorkPromise
+  holds: string[]
+  assignedTo?: number
+}
+
+export interface Worklist {
+  asOf: string
+  items: WorkItem[]
+  total: number
+  page: number
+  rowsPerPage: number
 }
 
 export interface WriteOffLoanRequest {
@@ -3145,6 +3386,30 @@ export type GetDelinquencyParams = {
    * The buckets: a preset, par, cbk, ifrs9, or the number of a version of your policies.
    */
   policy?: string
+}
+
+export type GetWorklistParams = {
+  /**
+   * What comes first: the longest overdue, the largest overdue amount, the most broken promises, or the next action.
+   */
+  orderBy?: 'daysPastDue' | 'overdue' | 'brokenPromises' | 'nextOn'
+  /**
+   * The account of an officer.
+   */
+  assignedTo?: string
+  productId?: number
+  /**
+   * A bucket of the policy in force, as loans were at the beginning of the day.
+   */
+  bucket?: string
+  /**
+   * The number of the page, from 1.
+   */
+  page?: number
+  /**
+   * Loans in the answer at most.
+   */
+  rows?: number
 }
 
 export type ListRepaymentsParams = {
@@ -3615,6 +3880,11 @@ export type ListAuditTrailParams = {
     | 'consent'
     | 'guarantor'
     | 'collateral'
+    | 'contact'
+    | 'promise'
+    | 'loan hold'
+    | 'loan assignment'
+    | 'reminder'
   /**
    * The number of the customer, loan, account or product.
    */
@@ -3643,6 +3913,9 @@ const loanProductPageShape: Shape = { total: 1 }
 const loanPageShape: Shape = { total: 1 }
 const guarantorPageShape: Shape = { total: 1 }
 const collateralPageShape: Shape = { total: 1 }
+const contactPageShape: Shape = { total: 1 }
+const paymentPromisePageShape: Shape = { total: 1 }
+const holdPageShape: Shape = { total: 1 }
 const transactionPageShape: Shape = { total: 1 }
 const chargePageShape: Shape = { total: 1 }
 const listedTransactionPageShape: Shape = { total: 1 }
@@ -3946,6 +4219,140 @@ export const partnerOperations = ({ send, list }: Sender) => ({
       },
       call,
     ),
+
+  /** Read whom to call. */
+  getWorklist: (query?: GetWorklistParams, call?: Call): Promise<Worklist> =>
+    send<Worklist>({ method: 'GET', path: '/v1/worklist', query }, call),
+
+  /** Set when borrowers are reminded. */
+  updateReminderPolicy: (body: UpdateReminderPolicyRequest, call?: Call): Promise<ReminderPolicy> =>
+    send<ReminderPolicy>({ method: 'PUT', path: '/v1/reminder-policy', body }, call),
+
+  /** Read when borrowers are reminded. */
+  getReminderPolicy: (call?: Call): Promise<ReminderPolicy> =>
+    send<ReminderPolicy>({ method: 'GET', path: '/v1/reminder-policy' }, call),
+
+  /** Record a contact with a customer. */
+  createContact: (id: string, body: CreateContactRequest, call?: Call): Promise<Contact> =>
+    send<Contact>({ method: 'POST', path: at`/v1/customers/${id}/contacts`, body, keyed: true }, call),
+
+  /** List the contacts with a customer. */
+  listContacts: (id: string, query?: ListConsentsParams, call?: Call): Listed<ContactPage> =>
+    list<ContactPage>({ method: 'GET', path: at`/v1/customers/${id}/contacts`, query, shape: contactPageShape }, call),
+
+  /** Record a contact with a customer. */
+  createContactByExternalId: (externalId: string, body: CreateContactRequest, call?: Call): Promise<Contact> =>
+    send<Contact>({ method: 'POST', path: at`/v1/customers/external/${externalId}/contacts`, body, keyed: true }, call),
+
+  /** List the contacts with a customer. */
+  listContactsByExternalId: (externalId: string, query?: ListConsentsParams, call?: Call): Listed<ContactPage> =>
+    list<ContactPage>(
+      { method: 'GET', path: at`/v1/customers/external/${externalId}/contacts`, query, shape: contactPageShape },
+      call,
+    ),
+
+  /** Record what a customer promises to pay. */
+  createPromise: (id: string, body: CreatePromiseRequest, call?: Call): Promise<PaymentPromise> =>
+    send<PaymentPromise>({ method: 'POST', path: at`/v1/loans/${id}/promises`, body, keyed: true }, call),
+
+  /** List the promises on a loan. */
+  listPromises: (id: string, query?: ListConsentsParams, call?: Call): Listed<PaymentPromisePage> =>
+    list<PaymentPromisePage>(
+      { method: 'GET', path: at`/v1/loans/${id}/promises`, query, shape: paymentPromisePageShape },
+      call,
+    ),
+
+  /** Cancel a promise. */
+  cancelPromise: (id: string, promiseId: string, body?: CancelPromiseRequest, call?: Call): Promise<PaymentPromise> =>
+    send<PaymentPromise>(
+      { method: 'POST', path: at`/v1/loans/${id}/promises/${promiseId}/cancel`, body, keyed: true },
+      call,
+    ),
+
+  /** Record what a customer promises to pay. */
+  createPromiseByLoanExternalId: (
+    externalId: string,
+    body: CreatePromiseRequest,
+    call?: Call,
+  ): Promise<PaymentPromise> =>
+    send<PaymentPromise>(
+      { method: 'POST', path: at`/v1/loans/external/${externalId}/promises`, body, keyed: true },
+      call,
+    ),
+
+  /** List the promises on a loan. */
+  listPromisesByLoanExternalId: (
+    externalId: string,
+    query?: ListConsentsParams,
+    call?: Call,
+  ): Listed<PaymentPromisePage> =>
+    list<PaymentPromisePage>(
+      { method: 'GET', path: at`/v1/loans/external/${externalId}/promises`, query, shape: paymentPromisePageShape },
+      call,
+    ),
+
+  /** Cancel a promise. */
+  cancelPromiseByLoanExternalId: (
+    externalId: string,
+    promiseId: string,
+    body?: CancelPromiseRequest,
+    call?: Call,
+  ): Promise<PaymentPromise> =>
+    send<PaymentPromise>(
+      { method: 'POST', path: at`/v1/loans/external/${externalId}/promises/${promiseId}/cancel`, body, keyed: true },
+      call,
+    ),
+
+  /** Hold what is done with a loan. */
+  createHold: (id: string, body: CreateHoldRequest, call?: Call): Promise<Hold> =>
+    send<Hold>({ method: 'POST', path: at`/v1/loans/${id}/holds`, body, keyed: true }, call),
+
+  /** List the holds of a loan. */
+  listHolds: (id: string, query?: ListConsentsParams, call?: Call): Listed<HoldPage> =>
+    list<HoldPage>({ method: 'GET', path: at`/v1/loans/${id}/holds`, query, shape: holdPageShape }, call),
+
+  /** Release a hold. */
+  releaseHold: (id: string, holdId: string, body: ReleaseHoldRequest, call?: Call): Promise<Hold> =>
+    send<Hold>({ method: 'POST', path: at`/v1/loans/${id}/holds/${holdId}/release`, body, keyed: true }, call),
+
+  /** Give a loan to an officer. */
+  assignLoan: (id: string, body: AssignLoanRequest, call?: Call): Promise<Assignment> =>
+    send<Assignment>({ method: 'PUT', path: at`/v1/loans/${id}/assignment`, body }, call),
+
+  /** Read the officer of a loan. */
+  getAssignment: (id: string, call?: Call): Promise<Assignment> =>
+    send<Assignment>({ method: 'GET', path: at`/v1/loans/${id}/assignment` }, call),
+
+  /** Hold what is done with a loan. */
+  createHoldByLoanExternalId: (externalId: string, body: CreateHoldRequest, call?: Call): Promise<Hold> =>
+    send<Hold>({ method: 'POST', path: at`/v1/loans/external/${externalId}/holds`, body, keyed: true }, call),
+
+  /** List the holds of a loan. */
+  listHoldsByLoanExternalId: (externalId: string, query?: ListConsentsParams, call?: Call): Listed<HoldPage> =>
+    list<HoldPage>(
+      { method: 'GET', path: at`/v1/loans/external/${externalId}/holds`, query, shape: holdPageShape },
+      call,
+    ),
+
+  /** Release a hold. */
+  releaseHoldByLoanExternalId: (
+    externalId: string,
+    holdId: string,
+    body: ReleaseHoldRequest,
+    call?: Call,
+  ): Promise<Hold> =>
+    send<Hold>(
+      { method: 'POST', path: at`/v1/loans/external/${externalId}/holds/${holdId}/release`, body, keyed: true },
+      call,
+    ),
+
+  /** Give a loan to an officer. */
+  assignLoanByExternalId: (externalId: string, body: AssignLoanRequest, call?: Call): Promise<Assignment> =>
+    send<Assignment>({ method: 'PUT', path: at`/v1/loans/external/${externalId}/assignment`, body }, call),
+
+  /** Read the officer of a loan. */
+  getAssignmentByLoanExternalId: (externalId: string, call?: Call): Promise<Assignment> =>
+    send<Assignment>({ method: 'GET', path: at`/v1/loans/external/${externalId}/assignment` }, call),
 
   /** Post a repayment. */
   postRepayment: (id: string, body: PostRepaymentRequest, call?: Call): Promise<Transaction> =>

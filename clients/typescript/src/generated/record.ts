@@ -466,6 +466,23 @@ export interface EventPaymentChannel {
   usual_gap_seconds: number
 }
 
+export interface EventPromise {
+  id: string
+  state: string
+  amount: number
+  received: number
+  by: string
+}
+
+export interface EventReminder {
+  amount: number
+  currency_code: string
+  due_on: string
+  days: number
+  text: string
+  language: string
+}
+
 export interface EventReconciliation {
   id: string
   channel_id: string
@@ -519,6 +536,8 @@ export interface EventData {
   delinquency?: EventDelinquency
   payment?: EventPayment
   channel?: EventPaymentChannel
+  promise?: EventPromise
+  reminder?: EventReminder
   reconciliation?: EventReconciliation
   previous?: EventPrevious
 }

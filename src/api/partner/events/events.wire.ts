@@ -13,8 +13,10 @@ import {
   eventViewIn,
   inWords,
   PAYMENT_MEMBERS,
+  PROMISE_MEMBERS,
   previousMembers,
   RECONCILIATION_MEMBERS,
+  REMINDER_MEMBERS,
   trailObject,
 } from '../../lists/eventView.ts'
 import { queryId } from '../../lists/query.ts'
@@ -92,6 +94,15 @@ const WORDS = {
     cause: 'cause',
   },
   channel: { id: 'id', name: 'name', silentSince: 'silentSince', usualGapSeconds: 'usualGapSeconds' },
+  promise: { id: 'id', state: 'state', amount: 'amount', received: 'received', by: 'by' },
+  reminder: {
+    amount: 'amount',
+    currencyCode: 'currencyCode',
+    dueOn: 'dueOn',
+    days: 'days',
+    text: 'text',
+    language: 'language',
+  },
   reconciliation: {
     id: 'id',
     channelId: 'channelId',
@@ -139,6 +150,12 @@ const channel = named('EventPaymentChannel', z.object(inWords(CHANNEL_MEMBERS, W
   example: examples.channel,
 })
 
+const promise = named('EventPromise', z.object(inWords(PROMISE_MEMBERS, WORDS.promise)), { example: examples.promise })
+
+const reminder = named('EventReminder', z.object(inWords(REMINDER_MEMBERS, WORDS.reminder)), {
+  example: examples.reminder,
+})
+
 const reconciliation = named('EventReconciliation', z.object(inWords(RECONCILIATION_MEMBERS, WORDS.reconciliation)), {
   example: examples.reconciliation,
 })
@@ -167,6 +184,8 @@ const eventData = named(
     delinquency: delinquency.optional().describe('How late the loan is, of `delinquency.changed`.'),
     payment: payment.optional().describe('The payment right after the change, of `payment.*`.'),
     channel: channel.optional().describe('A payment channel on which nothing came in for long.'),
+    promise: promise.optional().describe('What became of a promise, of `promise.*`.'),
+    reminder: reminder.optional().describe('What the borrower is reminded of, of `loan.due_soon` and `loan.reminder`.'),
     reconciliation: reconciliation.optional().describe('What a comparison of a statement came to.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),

@@ -107,6 +107,17 @@ export const reconciliation = {
   currencyCode: 'TZS',
 }
 
+export const promise = { id: '1', state: 'kept', amount: 10_000, received: 10_000, by: '2026-03-05' }
+
+export const reminder = {
+  amount: 10_000,
+  currencyCode: 'TZS',
+  dueOn: '2026-03-05',
+  days: 3,
+  text: 'Mkopo Ltd: TZS 10,000 of your loan 1 is due on 2026-03-05.',
+  language: 'en',
+}
+
 export const channel = {
   id: '1',
   name: 'Paybill 400200',
@@ -245,6 +256,29 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
     payment: { ...payment, status: 'returned', returned: 10_000, suspense: 0 },
   }),
   'reconciliation.completed': told(48, 'reconciliation.completed', story.repayment.transactionAt, { reconciliation }),
+  'promise.kept': told(50, 'promise.kept', '2026-03-01T00:00:20.000+03:00', {
+    ...ofTime,
+    ...ofLoan(9, overdue),
+    promise,
+  }),
+  'promise.broken': told(51, 'promise.broken', '2026-03-01T00:00:20.000+03:00', {
+    ...ofTime,
+    ...ofLoan(9, overdue),
+    promise: { ...promise, state: 'broken', received: 0 },
+  }),
+  'loan.due_soon': told(52, 'loan.due_soon', '2026-03-01T00:00:20.000+03:00', {
+    ...ofTime,
+    ...ofLoan(9, overdue),
+    reminder,
+  }),
+  'loan.reminder': told(53, 'loan.reminder', '2026-03-01T00:00:20.000+03:00', {
+    ...ofTime,
+    ...ofLoan(9, overdue),
+    reminder: {
+      ...reminder,
+      text: 'Mkopo Ltd: TZS 10,000 of your loan 1 has been due since 2026-03-05. Please pay now.',
+    },
+  }),
   'channel.silent': told(49, 'channel.silent', story.repayment.transactionAt, { channel }),
   'payment.reversed': told(47, 'payment.reversed', story.repayment.transactionAt, {
     ...ofTime,

@@ -12,6 +12,11 @@ export const TAGS = [
   { name: 'loans', description: 'Lend, and read what a loan has become.' },
   { name: 'guarantors and collateral', description: 'Record who answers for a loan, and what it is secured by.' },
   {
+    name: 'collections',
+    description:
+      'Whom to call, what was said and promised, and what is held meanwhile. Promises are judged by the repayments, whenever these are told.',
+  },
+  {
     name: 'repayments',
     description:
       'Post the money that customers pay, and read the transactions of a loan. Every operation takes a loan by its number or by your externalId.',
@@ -150,6 +155,10 @@ export const VARIABLES: StoryVariables = {
     secondGuarantorId: id('createGuarantorByLoanExternalId'),
     collateralId: id('createCollateral'),
     secondCollateralId: id('createCollateralByLoanExternalId'),
+    promiseId: id('createPromise'),
+    secondPromiseId: id('createPromiseByLoanExternalId'),
+    holdId: id('createHold'),
+    secondHoldId: id('createHoldByLoanExternalId'),
     repaymentId: id('postRepayment'),
     adjustedId: id('adjustTransaction'),
     chargeId: id('chargeLoan'),
@@ -177,6 +186,10 @@ export const VARIABLES: StoryVariables = {
     '/v1/loans/external/{externalId}/guarantors/{guarantorId}': 'secondGuarantorId',
     '/v1/loans/{id}/collateral/{collateralId}': 'collateralId',
     '/v1/loans/external/{externalId}/collateral/{collateralId}': 'secondCollateralId',
+    '/v1/loans/{id}/promises/{promiseId}': 'promiseId',
+    '/v1/loans/external/{externalId}/promises/{promiseId}': 'secondPromiseId',
+    '/v1/loans/{id}/holds/{holdId}': 'holdId',
+    '/v1/loans/external/{externalId}/holds/{holdId}': 'secondHoldId',
     '/v1/credit-scorecard/{customer}': 'customerExternalId',
     '/v1/loan-products/{id}/retire': 'newProductId',
     '/v1/loans/{id}': 'loanId',

@@ -95,6 +95,9 @@ export const result = {
   documents: [],
   dataRequests: [dataRequest],
   listingNotices: [],
+  contacts: [],
+  promises: [],
+  holds: [],
   disputes: [],
   files: [told],
 }

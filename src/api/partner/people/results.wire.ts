@@ -16,6 +16,9 @@ import { holderOf } from '../../../toolbox/gate.ts'
 import { toIdentityView } from '../../lists/identity.ts'
 import { count, word } from '../../openapi/answers.ts'
 import { instant, money } from '../../wire.ts'
+import { contactSchema, toContact } from '../collections/contacts.ts'
+import { holdSchema, toHold } from '../collections/holds.ts'
+import { promiseSchema, toPromise } from '../collections/promises.ts'
 import { consentSchema, toConsent } from '../consents.ts'
 import { identitySchema, toAccountNo } from '../customers.wire.ts'
 import { disputeSchema, noticeSchema, toDispute, toNotice } from '../exports/listings.ts'
@@ -139,6 +142,9 @@ export const dataResultSchema = named(
     dataRequests: z.array(dataRequestSchema),
     listingNotices: z.array(noticeSchema).describe('What the person was told before a listing.'),
     disputes: z.array(disputeSchema),
+    contacts: z.array(contactSchema),
+    promises: z.array(promiseSchema).describe('On the loans, as they were told last.'),
+    holds: z.array(holdSchema),
     files: z.array(toldFile).describe('The files for bureaux and supervisors that have the loans.'),
   }),
   { example: examples.result },
@@ -215,6 +221,9 @@ function toView(result: DataResult, zone: string): Omit<ResultView, 'loans' | 't
     dataRequests: result.requests.map((one) => toDataRequest(one, zone)),
     listingNotices: result.notices.map(toNotice(zone)),
     disputes: result.disputes.map(toDispute(zone)),
+    contacts: result.contacts.map((one) => toContact(one, zone)),
+    promises: result.promises.map((one) => toPromise(one, zone)),
+    holds: result.holds.map((one) => toHold(one, zone)),
     files: result.files.map(toTold),
   }
 }

@@ -86,6 +86,12 @@ const group = named(
       .boolean()
       .optional()
       .describe('Where the portfolio is divided by it: whether a restructure of the loans counts on the day.'),
+    officerId: count
+      .nullable()
+      .optional()
+      .describe(
+        'Where the portfolio is divided by officer: the account that has the loans. Null: loans that nobody has.',
+      ),
     loans: total().describe('Open loans.'),
     principalOutstanding: money,
     atRisk: z.array(atRisk).describe('Portfolio at risk: PAR 1, 30, 60, 90.'),
@@ -102,7 +108,7 @@ export const portfolioSchema = named(
     ...policyMembers,
     groups: z
       .array(group)
-      .describe('By currency, product, month and restructured or not. None where no loan was open.'),
+      .describe('By currency, product, month, restructured or not, and officer. None where no loan was open.'),
   }),
   { example: examples.portfolio },
 )
@@ -119,6 +125,7 @@ function toGroup({
   productId,
   month,
   isRestructured,
+  officerId,
   total: sums,
   buckets,
 }: Group): z.infer<typeof group> {
@@ -128,6 +135,7 @@ function toGroup({
     ...(productId !== undefined && { productId }),
     ...(month !== undefined && { month }),
     ...(isRestructured !== undefined && { restructured: isRestructured }),
+    ...(officerId !== undefined && { officerId }),
     loans: sums.loans,
     principalOutstanding: amount(sums.principal),
     atRisk: toAtRisk(sums, code),

@@ -17,8 +17,10 @@ import {
   eventViewIn,
   inWords,
   PAYMENT_MEMBERS,
+  PROMISE_MEMBERS,
   previousMembers,
   RECONCILIATION_MEMBERS,
+  REMINDER_MEMBERS,
 } from '../../lists/eventView.ts'
 import { queryInt64 } from '../../lists/query.ts'
 import { money } from '../../wire.ts'
@@ -122,6 +124,15 @@ const WORDS = {
     cause: 'cause',
   },
   channel: { id: 'id', name: 'name', silentSince: 'silent_since', usualGapSeconds: 'usual_gap_seconds' },
+  promise: { id: 'id', state: 'state', amount: 'amount', received: 'received', by: 'by' },
+  reminder: {
+    amount: 'amount',
+    currencyCode: 'currency_code',
+    dueOn: 'due_on',
+    days: 'days',
+    text: 'text',
+    language: 'language',
+  },
   reconciliation: {
     id: 'id',
     channelId: 'channel_id',
@@ -170,6 +181,12 @@ const channel = named('EventPaymentChannel', z.object(inWords(CHANNEL_MEMBERS, W
   example: examples.channel,
 })
 
+const promise = named('EventPromise', z.object(inWords(PROMISE_MEMBERS, WORDS.promise)), { example: examples.promise })
+
+const reminder = named('EventReminder', z.object(inWords(REMINDER_MEMBERS, WORDS.reminder)), {
+  example: examples.reminder,
+})
+
 const reconciliation = named('EventReconciliation', z.object(inWords(RECONCILIATION_MEMBERS, WORDS.reconciliation)), {
   example: examples.reconciliation,
 })
@@ -200,6 +217,8 @@ const eventData = named(
     delinquency: delinquency.optional().describe('How late the loan is, of `delinquency.changed`.'),
     payment: payment.optional().describe('The payment right after the change, of `payment.*`.'),
     channel: channel.optional().describe('A payment channel on which nothing came in for long.'),
+    promise: promise.optional().describe('What became of a promise, of `promise.*`.'),
+    reminder: reminder.optional().describe('What the borrower is reminded of, of `loan.due_soon` and `loan.reminder`.'),
     reconciliation: reconciliation.optional().describe('What a comparison of a statement came to.'),
     previous: previous.optional().describe('What changed, as it was.'),
   }),

@@ -59,6 +59,17 @@ export const reconciliation = {
   currency_code: 'TZS',
 }
 
+export const promise = { id: '1', state: 'kept', amount: 50_000, received: 50_000, by: '2026-03-05' }
+
+export const reminder = {
+  amount: 50_000,
+  currency_code: 'TZS',
+  due_on: '2026-03-05',
+  days: 3,
+  text: 'Mkopo Ltd: TZS 50,000 of your loan 1 is due on 2026-03-05.',
+  language: 'en',
+}
+
 export const channel = {
   id: '1',
   name: 'Paybill 400200',
@@ -182,6 +193,19 @@ export const BY_TYPE: Readonly<Record<EventType, { readonly type: EventType }>> 
     payment: { ...payment, status: 'returned', returned: 50_000, suspense: 0 },
   }),
   'reconciliation.completed': told(25, 'reconciliation.completed', booked, { reconciliation }),
+  'promise.kept': told(27, 'promise.kept', booked, { ...ofLoan(9, overdue), promise }),
+  'promise.broken': told(28, 'promise.broken', booked, {
+    ...ofLoan(9, overdue),
+    promise: { ...promise, state: 'broken', received: 0 },
+  }),
+  'loan.due_soon': told(29, 'loan.due_soon', booked, { ...ofLoan(9, overdue), reminder }),
+  'loan.reminder': told(30, 'loan.reminder', booked, {
+    ...ofLoan(9, overdue),
+    reminder: {
+      ...reminder,
+      text: 'Mkopo Ltd: TZS 50,000 of your loan 1 has been due since 2026-03-05. Please pay now.',
+    },
+  }),
   'channel.silent': told(26, 'channel.silent', booked, { channel }),
   'payment.reversed': told(24, 'payment.reversed', booked, {
     payment: { ...payment, status: 'reversed', reversed: 50_000, suspense: 0 },

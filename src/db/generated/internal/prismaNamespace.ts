@@ -449,6 +449,12 @@ export const ModelName = {
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
+  Contact: 'Contact',
+  PaymentPromise: 'PaymentPromise',
+  LoanHold: 'LoanHold',
+  LoanAssignment: 'LoanAssignment',
+  CollectionsHead: 'CollectionsHead',
+  LoanReminder: 'LoanReminder',
   Document: 'Document',
   Consent: 'Consent',
   Guarantor: 'Guarantor',
@@ -468,7 +474,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "rootSecret" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "listingNotice" | "dispute" | "exportFormat" | "exportFile" | "exportLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document" | "consent" | "guarantor" | "collateral"
+    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "rootSecret" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "listingNotice" | "dispute" | "exportFormat" | "exportFile" | "exportLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "contact" | "paymentPromise" | "loanHold" | "loanAssignment" | "collectionsHead" | "loanReminder" | "document" | "consent" | "guarantor" | "collateral"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4320,6 +4326,450 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Contact: {
+      payload: Prisma.$ContactPayload<ExtArgs>
+      fields: Prisma.ContactFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ContactFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ContactFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload>
+        }
+        findFirst: {
+          args: Prisma.ContactFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ContactFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload>
+        }
+        findMany: {
+          args: Prisma.ContactFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload>[]
+        }
+        create: {
+          args: Prisma.ContactCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload>
+        }
+        createMany: {
+          args: Prisma.ContactCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ContactCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload>[]
+        }
+        delete: {
+          args: Prisma.ContactDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload>
+        }
+        update: {
+          args: Prisma.ContactUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload>
+        }
+        deleteMany: {
+          args: Prisma.ContactDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ContactUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ContactUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload>[]
+        }
+        upsert: {
+          args: Prisma.ContactUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ContactPayload>
+        }
+        aggregate: {
+          args: Prisma.ContactAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateContact>
+        }
+        groupBy: {
+          args: Prisma.ContactGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ContactGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ContactCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ContactCountAggregateOutputType> | number
+        }
+      }
+    }
+    PaymentPromise: {
+      payload: Prisma.$PaymentPromisePayload<ExtArgs>
+      fields: Prisma.PaymentPromiseFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaymentPromiseFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaymentPromiseFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload>
+        }
+        findFirst: {
+          args: Prisma.PaymentPromiseFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaymentPromiseFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload>
+        }
+        findMany: {
+          args: Prisma.PaymentPromiseFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload>[]
+        }
+        create: {
+          args: Prisma.PaymentPromiseCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload>
+        }
+        createMany: {
+          args: Prisma.PaymentPromiseCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaymentPromiseCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload>[]
+        }
+        delete: {
+          args: Prisma.PaymentPromiseDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload>
+        }
+        update: {
+          args: Prisma.PaymentPromiseUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload>
+        }
+        deleteMany: {
+          args: Prisma.PaymentPromiseDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaymentPromiseUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaymentPromiseUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload>[]
+        }
+        upsert: {
+          args: Prisma.PaymentPromiseUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentPromisePayload>
+        }
+        aggregate: {
+          args: Prisma.PaymentPromiseAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePaymentPromise>
+        }
+        groupBy: {
+          args: Prisma.PaymentPromiseGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentPromiseGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaymentPromiseCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentPromiseCountAggregateOutputType> | number
+        }
+      }
+    }
+    LoanHold: {
+      payload: Prisma.$LoanHoldPayload<ExtArgs>
+      fields: Prisma.LoanHoldFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LoanHoldFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LoanHoldFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload>
+        }
+        findFirst: {
+          args: Prisma.LoanHoldFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LoanHoldFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload>
+        }
+        findMany: {
+          args: Prisma.LoanHoldFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload>[]
+        }
+        create: {
+          args: Prisma.LoanHoldCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload>
+        }
+        createMany: {
+          args: Prisma.LoanHoldCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LoanHoldCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload>[]
+        }
+        delete: {
+          args: Prisma.LoanHoldDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload>
+        }
+        update: {
+          args: Prisma.LoanHoldUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload>
+        }
+        deleteMany: {
+          args: Prisma.LoanHoldDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LoanHoldUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LoanHoldUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload>[]
+        }
+        upsert: {
+          args: Prisma.LoanHoldUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanHoldPayload>
+        }
+        aggregate: {
+          args: Prisma.LoanHoldAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLoanHold>
+        }
+        groupBy: {
+          args: Prisma.LoanHoldGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LoanHoldGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LoanHoldCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LoanHoldCountAggregateOutputType> | number
+        }
+      }
+    }
+    LoanAssignment: {
+      payload: Prisma.$LoanAssignmentPayload<ExtArgs>
+      fields: Prisma.LoanAssignmentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LoanAssignmentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LoanAssignmentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload>
+        }
+        findFirst: {
+          args: Prisma.LoanAssignmentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LoanAssignmentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload>
+        }
+        findMany: {
+          args: Prisma.LoanAssignmentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload>[]
+        }
+        create: {
+          args: Prisma.LoanAssignmentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload>
+        }
+        createMany: {
+          args: Prisma.LoanAssignmentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LoanAssignmentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload>[]
+        }
+        delete: {
+          args: Prisma.LoanAssignmentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload>
+        }
+        update: {
+          args: Prisma.LoanAssignmentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload>
+        }
+        deleteMany: {
+          args: Prisma.LoanAssignmentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LoanAssignmentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LoanAssignmentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload>[]
+        }
+        upsert: {
+          args: Prisma.LoanAssignmentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanAssignmentPayload>
+        }
+        aggregate: {
+          args: Prisma.LoanAssignmentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLoanAssignment>
+        }
+        groupBy: {
+          args: Prisma.LoanAssignmentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LoanAssignmentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LoanAssignmentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LoanAssignmentCountAggregateOutputType> | number
+        }
+      }
+    }
+    CollectionsHead: {
+      payload: Prisma.$CollectionsHeadPayload<ExtArgs>
+      fields: Prisma.CollectionsHeadFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CollectionsHeadFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CollectionsHeadFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload>
+        }
+        findFirst: {
+          args: Prisma.CollectionsHeadFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CollectionsHeadFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload>
+        }
+        findMany: {
+          args: Prisma.CollectionsHeadFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload>[]
+        }
+        create: {
+          args: Prisma.CollectionsHeadCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload>
+        }
+        createMany: {
+          args: Prisma.CollectionsHeadCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CollectionsHeadCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload>[]
+        }
+        delete: {
+          args: Prisma.CollectionsHeadDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload>
+        }
+        update: {
+          args: Prisma.CollectionsHeadUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload>
+        }
+        deleteMany: {
+          args: Prisma.CollectionsHeadDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CollectionsHeadUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CollectionsHeadUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload>[]
+        }
+        upsert: {
+          args: Prisma.CollectionsHeadUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CollectionsHeadPayload>
+        }
+        aggregate: {
+          args: Prisma.CollectionsHeadAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCollectionsHead>
+        }
+        groupBy: {
+          args: Prisma.CollectionsHeadGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CollectionsHeadGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CollectionsHeadCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CollectionsHeadCountAggregateOutputType> | number
+        }
+      }
+    }
+    LoanReminder: {
+      payload: Prisma.$LoanReminderPayload<ExtArgs>
+      fields: Prisma.LoanReminderFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LoanReminderFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LoanReminderFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload>
+        }
+        findFirst: {
+          args: Prisma.LoanReminderFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LoanReminderFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload>
+        }
+        findMany: {
+          args: Prisma.LoanReminderFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload>[]
+        }
+        create: {
+          args: Prisma.LoanReminderCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload>
+        }
+        createMany: {
+          args: Prisma.LoanReminderCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LoanReminderCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload>[]
+        }
+        delete: {
+          args: Prisma.LoanReminderDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload>
+        }
+        update: {
+          args: Prisma.LoanReminderUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload>
+        }
+        deleteMany: {
+          args: Prisma.LoanReminderDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LoanReminderUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LoanReminderUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload>[]
+        }
+        upsert: {
+          args: Prisma.LoanReminderUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoanReminderPayload>
+        }
+        aggregate: {
+          args: Prisma.LoanReminderAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLoanReminder>
+        }
+        groupBy: {
+          args: Prisma.LoanReminderGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LoanReminderGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LoanReminderCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LoanReminderCountAggregateOutputType> | number
+        }
+      }
+    }
     Document: {
       payload: Prisma.$DocumentPayload<ExtArgs>
       fields: Prisma.DocumentFieldRefs
@@ -4668,7 +5118,8 @@ export const OrganizationScalarFieldEnum = {
   licenceNumber: 'licenceNumber',
   approvalAbove: 'approvalAbove',
   keepBorrowersYears: 'keepBorrowersYears',
-  keepOthersYears: 'keepOthersYears'
+  keepOthersYears: 'keepOthersYears',
+  reminderPolicy: 'reminderPolicy'
 } as const
 
 export type OrganizationScalarFieldEnum = (typeof OrganizationScalarFieldEnum)[keyof typeof OrganizationScalarFieldEnum]
@@ -4886,6 +5337,7 @@ export const LoanScalarFieldEnum = {
   closedOn: 'closedOn',
   nextChangeAt: 'nextChangeAt',
   record: 'record',
+  penaltyHolds: 'penaltyHolds',
   carriedForward: 'carriedForward',
   carriedVersion: 'carriedVersion',
   createdAt: 'createdAt',
@@ -5520,6 +5972,92 @@ export const LoanBucketScalarFieldEnum = {
 export type LoanBucketScalarFieldEnum = (typeof LoanBucketScalarFieldEnum)[keyof typeof LoanBucketScalarFieldEnum]
 
 
+export const ContactScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  customerId: 'customerId',
+  loanId: 'loanId',
+  channel: 'channel',
+  outcome: 'outcome',
+  note: 'note',
+  contactedAt: 'contactedAt',
+  nextOn: 'nextOn',
+  accountId: 'accountId',
+  createdAt: 'createdAt'
+} as const
+
+export type ContactScalarFieldEnum = (typeof ContactScalarFieldEnum)[keyof typeof ContactScalarFieldEnum]
+
+
+export const PaymentPromiseScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  amount: 'amount',
+  madeOn: 'madeOn',
+  byDate: 'byDate',
+  note: 'note',
+  state: 'state',
+  received: 'received',
+  cancelReason: 'cancelReason',
+  accountId: 'accountId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type PaymentPromiseScalarFieldEnum = (typeof PaymentPromiseScalarFieldEnum)[keyof typeof PaymentPromiseScalarFieldEnum]
+
+
+export const LoanHoldScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  what: 'what',
+  fromDate: 'fromDate',
+  untilDate: 'untilDate',
+  reason: 'reason',
+  releasedOn: 'releasedOn',
+  releaseReason: 'releaseReason',
+  accountId: 'accountId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type LoanHoldScalarFieldEnum = (typeof LoanHoldScalarFieldEnum)[keyof typeof LoanHoldScalarFieldEnum]
+
+
+export const LoanAssignmentScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  accountId: 'accountId',
+  assignedAt: 'assignedAt',
+  endedAt: 'endedAt'
+} as const
+
+export type LoanAssignmentScalarFieldEnum = (typeof LoanAssignmentScalarFieldEnum)[keyof typeof LoanAssignmentScalarFieldEnum]
+
+
+export const CollectionsHeadScalarFieldEnum = {
+  organizationId: 'organizationId',
+  changeId: 'changeId',
+  remindedOn: 'remindedOn'
+} as const
+
+export type CollectionsHeadScalarFieldEnum = (typeof CollectionsHeadScalarFieldEnum)[keyof typeof CollectionsHeadScalarFieldEnum]
+
+
+export const LoanReminderScalarFieldEnum = {
+  organizationId: 'organizationId',
+  loanId: 'loanId',
+  toldOn: 'toldOn'
+} as const
+
+export type LoanReminderScalarFieldEnum = (typeof LoanReminderScalarFieldEnum)[keyof typeof LoanReminderScalarFieldEnum]
+
+
 export const DocumentScalarFieldEnum = {
   organizationId: 'organizationId',
   code: 'code',
@@ -5956,6 +6494,12 @@ export type GlobalOmitConfig = {
   portfolioDay?: Prisma.PortfolioDayOmit
   portfolioHead?: Prisma.PortfolioHeadOmit
   loanBucket?: Prisma.LoanBucketOmit
+  contact?: Prisma.ContactOmit
+  paymentPromise?: Prisma.PaymentPromiseOmit
+  loanHold?: Prisma.LoanHoldOmit
+  loanAssignment?: Prisma.LoanAssignmentOmit
+  collectionsHead?: Prisma.CollectionsHeadOmit
+  loanReminder?: Prisma.LoanReminderOmit
   document?: Prisma.DocumentOmit
   consent?: Prisma.ConsentOmit
   guarantor?: Prisma.GuarantorOmit

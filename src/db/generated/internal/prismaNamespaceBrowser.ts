@@ -103,6 +103,12 @@ export const ModelName = {
   PortfolioDay: 'PortfolioDay',
   PortfolioHead: 'PortfolioHead',
   LoanBucket: 'LoanBucket',
+  Contact: 'Contact',
+  PaymentPromise: 'PaymentPromise',
+  LoanHold: 'LoanHold',
+  LoanAssignment: 'LoanAssignment',
+  CollectionsHead: 'CollectionsHead',
+  LoanReminder: 'LoanReminder',
   Document: 'Document',
   Consent: 'Consent',
   Guarantor: 'Guarantor',
@@ -138,7 +144,8 @@ export const OrganizationScalarFieldEnum = {
   licenceNumber: 'licenceNumber',
   approvalAbove: 'approvalAbove',
   keepBorrowersYears: 'keepBorrowersYears',
-  keepOthersYears: 'keepOthersYears'
+  keepOthersYears: 'keepOthersYears',
+  reminderPolicy: 'reminderPolicy'
 } as const
 
 export type OrganizationScalarFieldEnum = (typeof OrganizationScalarFieldEnum)[keyof typeof OrganizationScalarFieldEnum]
@@ -356,6 +363,7 @@ export const LoanScalarFieldEnum = {
   closedOn: 'closedOn',
   nextChangeAt: 'nextChangeAt',
   record: 'record',
+  penaltyHolds: 'penaltyHolds',
   carriedForward: 'carriedForward',
   carriedVersion: 'carriedVersion',
   createdAt: 'createdAt',
@@ -988,6 +996,92 @@ export const LoanBucketScalarFieldEnum = {
 } as const
 
 export type LoanBucketScalarFieldEnum = (typeof LoanBucketScalarFieldEnum)[keyof typeof LoanBucketScalarFieldEnum]
+
+
+export const ContactScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  customerId: 'customerId',
+  loanId: 'loanId',
+  channel: 'channel',
+  outcome: 'outcome',
+  note: 'note',
+  contactedAt: 'contactedAt',
+  nextOn: 'nextOn',
+  accountId: 'accountId',
+  createdAt: 'createdAt'
+} as const
+
+export type ContactScalarFieldEnum = (typeof ContactScalarFieldEnum)[keyof typeof ContactScalarFieldEnum]
+
+
+export const PaymentPromiseScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  amount: 'amount',
+  madeOn: 'madeOn',
+  byDate: 'byDate',
+  note: 'note',
+  state: 'state',
+  received: 'received',
+  cancelReason: 'cancelReason',
+  accountId: 'accountId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type PaymentPromiseScalarFieldEnum = (typeof PaymentPromiseScalarFieldEnum)[keyof typeof PaymentPromiseScalarFieldEnum]
+
+
+export const LoanHoldScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  customerId: 'customerId',
+  what: 'what',
+  fromDate: 'fromDate',
+  untilDate: 'untilDate',
+  reason: 'reason',
+  releasedOn: 'releasedOn',
+  releaseReason: 'releaseReason',
+  accountId: 'accountId',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type LoanHoldScalarFieldEnum = (typeof LoanHoldScalarFieldEnum)[keyof typeof LoanHoldScalarFieldEnum]
+
+
+export const LoanAssignmentScalarFieldEnum = {
+  organizationId: 'organizationId',
+  id: 'id',
+  loanId: 'loanId',
+  accountId: 'accountId',
+  assignedAt: 'assignedAt',
+  endedAt: 'endedAt'
+} as const
+
+export type LoanAssignmentScalarFieldEnum = (typeof LoanAssignmentScalarFieldEnum)[keyof typeof LoanAssignmentScalarFieldEnum]
+
+
+export const CollectionsHeadScalarFieldEnum = {
+  organizationId: 'organizationId',
+  changeId: 'changeId',
+  remindedOn: 'remindedOn'
+} as const
+
+export type CollectionsHeadScalarFieldEnum = (typeof CollectionsHeadScalarFieldEnum)[keyof typeof CollectionsHeadScalarFieldEnum]
+
+
+export const LoanReminderScalarFieldEnum = {
+  organizationId: 'organizationId',
+  loanId: 'loanId',
+  toldOn: 'toldOn'
+} as const
+
+export type LoanReminderScalarFieldEnum = (typeof LoanReminderScalarFieldEnum)[keyof typeof LoanReminderScalarFieldEnum]
 
 
 export const DocumentScalarFieldEnum = {

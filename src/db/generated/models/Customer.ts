@@ -381,6 +381,9 @@ export type CustomerWhereInput = {
   consents?: Prisma.ConsentListRelationFilter
   guaranteed?: Prisma.GuarantorListRelationFilter
   collateral?: Prisma.CollateralListRelationFilter
+  contacts?: Prisma.ContactListRelationFilter
+  promises?: Prisma.PaymentPromiseListRelationFilter
+  holds?: Prisma.LoanHoldListRelationFilter
   disputes?: Prisma.DisputeListRelationFilter
 }
 
@@ -417,6 +420,9 @@ export type CustomerOrderByWithRelationInput = {
   consents?: Prisma.ConsentOrderByRelationAggregateInput
   guaranteed?: Prisma.GuarantorOrderByRelationAggregateInput
   collateral?: Prisma.CollateralOrderByRelationAggregateInput
+  contacts?: Prisma.ContactOrderByRelationAggregateInput
+  promises?: Prisma.PaymentPromiseOrderByRelationAggregateInput
+  holds?: Prisma.LoanHoldOrderByRelationAggregateInput
   disputes?: Prisma.DisputeOrderByRelationAggregateInput
 }
 
@@ -458,6 +464,9 @@ export type CustomerWhereUniqueInput = Prisma.AtLeast<{
   consents?: Prisma.ConsentListRelationFilter
   guaranteed?: Prisma.GuarantorListRelationFilter
   collateral?: Prisma.CollateralListRelationFilter
+  contacts?: Prisma.ContactListRelationFilter
+  promises?: Prisma.PaymentPromiseListRelationFilter
+  holds?: Prisma.LoanHoldListRelationFilter
   disputes?: Prisma.DisputeListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
 
@@ -553,6 +562,9 @@ export type CustomerCreateInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -588,6 +600,9 @@ export type CustomerUncheckedCreateInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -623,6 +638,9 @@ export type CustomerUpdateInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -658,6 +676,9 @@ export type CustomerUncheckedUpdateInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1003,6 +1024,48 @@ export type CustomerUpdateOneRequiredWithoutDisputesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutDisputesInput, Prisma.CustomerUpdateWithoutDisputesInput>, Prisma.CustomerUncheckedUpdateWithoutDisputesInput>
 }
 
+export type CustomerCreateNestedOneWithoutContactsInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutContactsInput, Prisma.CustomerUncheckedCreateWithoutContactsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutContactsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutContactsNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutContactsInput, Prisma.CustomerUncheckedCreateWithoutContactsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutContactsInput
+  upsert?: Prisma.CustomerUpsertWithoutContactsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutContactsInput, Prisma.CustomerUpdateWithoutContactsInput>, Prisma.CustomerUncheckedUpdateWithoutContactsInput>
+}
+
+export type CustomerCreateNestedOneWithoutPromisesInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutPromisesInput, Prisma.CustomerUncheckedCreateWithoutPromisesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutPromisesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutPromisesNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutPromisesInput, Prisma.CustomerUncheckedCreateWithoutPromisesInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutPromisesInput
+  upsert?: Prisma.CustomerUpsertWithoutPromisesInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutPromisesInput, Prisma.CustomerUpdateWithoutPromisesInput>, Prisma.CustomerUncheckedUpdateWithoutPromisesInput>
+}
+
+export type CustomerCreateNestedOneWithoutHoldsInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutHoldsInput, Prisma.CustomerUncheckedCreateWithoutHoldsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutHoldsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+}
+
+export type CustomerUpdateOneRequiredWithoutHoldsNestedInput = {
+  create?: Prisma.XOR<Prisma.CustomerCreateWithoutHoldsInput, Prisma.CustomerUncheckedCreateWithoutHoldsInput>
+  connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutHoldsInput
+  upsert?: Prisma.CustomerUpsertWithoutHoldsInput
+  connect?: Prisma.CustomerWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CustomerUpdateToOneWithWhereWithoutHoldsInput, Prisma.CustomerUpdateWithoutHoldsInput>, Prisma.CustomerUncheckedUpdateWithoutHoldsInput>
+}
+
 export type CustomerCreateNestedOneWithoutConsentsInput = {
   create?: Prisma.XOR<Prisma.CustomerCreateWithoutConsentsInput, Prisma.CustomerUncheckedCreateWithoutConsentsInput>
   connectOrCreate?: Prisma.CustomerCreateOrConnectWithoutConsentsInput
@@ -1078,6 +1141,9 @@ export type CustomerCreateWithoutOrganizationInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1112,6 +1178,9 @@ export type CustomerUncheckedCreateWithoutOrganizationInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1201,6 +1270,9 @@ export type CustomerCreateWithoutDataRequestsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1235,6 +1307,9 @@ export type CustomerUncheckedCreateWithoutDataRequestsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1285,6 +1360,9 @@ export type CustomerUpdateWithoutDataRequestsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1319,6 +1397,9 @@ export type CustomerUncheckedUpdateWithoutDataRequestsInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1353,6 +1434,9 @@ export type CustomerCreateWithoutLoansInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1387,6 +1471,9 @@ export type CustomerUncheckedCreateWithoutLoansInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1437,6 +1524,9 @@ export type CustomerUpdateWithoutLoansInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1471,6 +1561,9 @@ export type CustomerUncheckedUpdateWithoutLoansInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1505,6 +1598,9 @@ export type CustomerCreateWithoutDecisionsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1539,6 +1635,9 @@ export type CustomerUncheckedCreateWithoutDecisionsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1589,6 +1688,9 @@ export type CustomerUpdateWithoutDecisionsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1623,6 +1725,9 @@ export type CustomerUncheckedUpdateWithoutDecisionsInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1657,6 +1762,9 @@ export type CustomerCreateWithoutStandingInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1691,6 +1799,9 @@ export type CustomerUncheckedCreateWithoutStandingInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1741,6 +1852,9 @@ export type CustomerUpdateWithoutStandingInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1775,6 +1889,9 @@ export type CustomerUncheckedUpdateWithoutStandingInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1809,6 +1926,9 @@ export type CustomerCreateWithoutStatementsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -1843,6 +1963,9 @@ export type CustomerUncheckedCreateWithoutStatementsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -1893,6 +2016,9 @@ export type CustomerUpdateWithoutStatementsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1927,6 +2053,9 @@ export type CustomerUncheckedUpdateWithoutStatementsInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -1962,6 +2091,9 @@ export type CustomerCreateWithoutDisputesInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerUncheckedCreateWithoutDisputesInput = {
@@ -1996,6 +2128,9 @@ export type CustomerUncheckedCreateWithoutDisputesInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
 }
 
 export type CustomerCreateOrConnectWithoutDisputesInput = {
@@ -2046,6 +2181,9 @@ export type CustomerUpdateWithoutDisputesInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerUncheckedUpdateWithoutDisputesInput = {
@@ -2080,6 +2218,501 @@ export type CustomerUncheckedUpdateWithoutDisputesInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutContactsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutContactsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutContactsInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutContactsInput, Prisma.CustomerUncheckedCreateWithoutContactsInput>
+}
+
+export type CustomerUpsertWithoutContactsInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutContactsInput, Prisma.CustomerUncheckedUpdateWithoutContactsInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutContactsInput, Prisma.CustomerUncheckedCreateWithoutContactsInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutContactsInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutContactsInput, Prisma.CustomerUncheckedUpdateWithoutContactsInput>
+}
+
+export type CustomerUpdateWithoutContactsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutContactsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutPromisesInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutPromisesInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutPromisesInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutPromisesInput, Prisma.CustomerUncheckedCreateWithoutPromisesInput>
+}
+
+export type CustomerUpsertWithoutPromisesInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutPromisesInput, Prisma.CustomerUncheckedUpdateWithoutPromisesInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutPromisesInput, Prisma.CustomerUncheckedCreateWithoutPromisesInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutPromisesInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutPromisesInput, Prisma.CustomerUncheckedUpdateWithoutPromisesInput>
+}
+
+export type CustomerUpdateWithoutPromisesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutPromisesInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerCreateWithoutHoldsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  organization: Prisma.OrganizationCreateNestedOneWithoutCustomersInput
+  loans?: Prisma.LoanCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerUncheckedCreateWithoutHoldsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  status: string
+  activationDate?: Date | string | null
+  closedOn?: Date | string | null
+  closeReason?: string | null
+  businessName?: string | null
+  phone?: string | null
+  email?: string | null
+  address?: string | null
+  type?: string | null
+  region?: string | null
+  country?: string | null
+  personKey?: string | null
+  words?: string | null
+  identity?: string | null
+  erasedAt?: Date | string | null
+  identityHashes?: Prisma.CustomerCreateidentityHashesInput | bigint[] | number[]
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  loans?: Prisma.LoanUncheckedCreateNestedManyWithoutCustomerInput
+  decisions?: Prisma.CreditDecisionUncheckedCreateNestedManyWithoutCustomerInput
+  standing?: Prisma.CreditStandingUncheckedCreateNestedOneWithoutCustomerInput
+  statements?: Prisma.CreditStatementUncheckedCreateNestedManyWithoutCustomerInput
+  dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
+  guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
+}
+
+export type CustomerCreateOrConnectWithoutHoldsInput = {
+  where: Prisma.CustomerWhereUniqueInput
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutHoldsInput, Prisma.CustomerUncheckedCreateWithoutHoldsInput>
+}
+
+export type CustomerUpsertWithoutHoldsInput = {
+  update: Prisma.XOR<Prisma.CustomerUpdateWithoutHoldsInput, Prisma.CustomerUncheckedUpdateWithoutHoldsInput>
+  create: Prisma.XOR<Prisma.CustomerCreateWithoutHoldsInput, Prisma.CustomerUncheckedCreateWithoutHoldsInput>
+  where?: Prisma.CustomerWhereInput
+}
+
+export type CustomerUpdateToOneWithWhereWithoutHoldsInput = {
+  where?: Prisma.CustomerWhereInput
+  data: Prisma.XOR<Prisma.CustomerUpdateWithoutHoldsInput, Prisma.CustomerUncheckedUpdateWithoutHoldsInput>
+}
+
+export type CustomerUpdateWithoutHoldsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutCustomersNestedInput
+  loans?: Prisma.LoanUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
+}
+
+export type CustomerUncheckedUpdateWithoutHoldsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  activationDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closeReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  businessName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  type?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  region?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  personKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  words?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  identity?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  erasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  identityHashes?: Prisma.CustomerUpdateidentityHashesInput | bigint[] | number[]
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  loans?: Prisma.LoanUncheckedUpdateManyWithoutCustomerNestedInput
+  decisions?: Prisma.CreditDecisionUncheckedUpdateManyWithoutCustomerNestedInput
+  standing?: Prisma.CreditStandingUncheckedUpdateOneWithoutCustomerNestedInput
+  statements?: Prisma.CreditStatementUncheckedUpdateManyWithoutCustomerNestedInput
+  dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
+  guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
 export type CustomerCreateWithoutConsentsInput = {
@@ -2113,6 +2746,9 @@ export type CustomerCreateWithoutConsentsInput = {
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -2147,6 +2783,9 @@ export type CustomerUncheckedCreateWithoutConsentsInput = {
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -2197,6 +2836,9 @@ export type CustomerUpdateWithoutConsentsInput = {
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -2231,6 +2873,9 @@ export type CustomerUncheckedUpdateWithoutConsentsInput = {
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -2265,6 +2910,9 @@ export type CustomerCreateWithoutGuaranteedInput = {
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -2299,6 +2947,9 @@ export type CustomerUncheckedCreateWithoutGuaranteedInput = {
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -2349,6 +3000,9 @@ export type CustomerUpdateWithoutGuaranteedInput = {
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -2383,6 +3037,9 @@ export type CustomerUncheckedUpdateWithoutGuaranteedInput = {
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -2417,6 +3074,9 @@ export type CustomerCreateWithoutCollateralInput = {
   dataRequests?: Prisma.DataRequestCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutCustomerInput
 }
 
@@ -2451,6 +3111,9 @@ export type CustomerUncheckedCreateWithoutCollateralInput = {
   dataRequests?: Prisma.DataRequestUncheckedCreateNestedManyWithoutCustomerInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutCustomerInput
   guaranteed?: Prisma.GuarantorUncheckedCreateNestedManyWithoutCustomerInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutCustomerInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutCustomerInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutCustomerInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutCustomerInput
 }
 
@@ -2501,6 +3164,9 @@ export type CustomerUpdateWithoutCollateralInput = {
   dataRequests?: Prisma.DataRequestUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -2535,6 +3201,9 @@ export type CustomerUncheckedUpdateWithoutCollateralInput = {
   dataRequests?: Prisma.DataRequestUncheckedUpdateManyWithoutCustomerNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -2594,6 +3263,9 @@ export type CustomerUpdateWithoutOrganizationInput = {
   consents?: Prisma.ConsentUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutCustomerNestedInput
 }
 
@@ -2628,6 +3300,9 @@ export type CustomerUncheckedUpdateWithoutOrganizationInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutCustomerNestedInput
   guaranteed?: Prisma.GuarantorUncheckedUpdateManyWithoutCustomerNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutCustomerNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutCustomerNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutCustomerNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutCustomerNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutCustomerNestedInput
 }
 
@@ -2669,6 +3344,9 @@ export type CustomerCountOutputType = {
   consents: number
   guaranteed: number
   collateral: number
+  contacts: number
+  promises: number
+  holds: number
   disputes: number
 }
 
@@ -2680,6 +3358,9 @@ export type CustomerCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensio
   consents?: boolean | CustomerCountOutputTypeCountConsentsArgs
   guaranteed?: boolean | CustomerCountOutputTypeCountGuaranteedArgs
   collateral?: boolean | CustomerCountOutputTypeCountCollateralArgs
+  contacts?: boolean | CustomerCountOutputTypeCountContactsArgs
+  promises?: boolean | CustomerCountOutputTypeCountPromisesArgs
+  holds?: boolean | CustomerCountOutputTypeCountHoldsArgs
   disputes?: boolean | CustomerCountOutputTypeCountDisputesArgs
 }
 
@@ -2745,6 +3426,27 @@ export type CustomerCountOutputTypeCountCollateralArgs<ExtArgs extends runtime.T
 /**
  * CustomerCountOutputType without action
  */
+export type CustomerCountOutputTypeCountContactsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ContactWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountPromisesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PaymentPromiseWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
+export type CustomerCountOutputTypeCountHoldsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.LoanHoldWhereInput
+}
+
+/**
+ * CustomerCountOutputType without action
+ */
 export type CustomerCountOutputTypeCountDisputesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.DisputeWhereInput
 }
@@ -2783,6 +3485,9 @@ export type CustomerSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
   guaranteed?: boolean | Prisma.Customer$guaranteedArgs<ExtArgs>
   collateral?: boolean | Prisma.Customer$collateralArgs<ExtArgs>
+  contacts?: boolean | Prisma.Customer$contactsArgs<ExtArgs>
+  promises?: boolean | Prisma.Customer$promisesArgs<ExtArgs>
+  holds?: boolean | Prisma.Customer$holdsArgs<ExtArgs>
   disputes?: boolean | Prisma.Customer$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["customer"]>
@@ -2878,6 +3583,9 @@ export type CustomerInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   consents?: boolean | Prisma.Customer$consentsArgs<ExtArgs>
   guaranteed?: boolean | Prisma.Customer$guaranteedArgs<ExtArgs>
   collateral?: boolean | Prisma.Customer$collateralArgs<ExtArgs>
+  contacts?: boolean | Prisma.Customer$contactsArgs<ExtArgs>
+  promises?: boolean | Prisma.Customer$promisesArgs<ExtArgs>
+  holds?: boolean | Prisma.Customer$holdsArgs<ExtArgs>
   disputes?: boolean | Prisma.Customer$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.CustomerCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -2900,6 +3608,9 @@ export type $CustomerPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     consents: Prisma.$ConsentPayload<ExtArgs>[]
     guaranteed: Prisma.$GuarantorPayload<ExtArgs>[]
     collateral: Prisma.$CollateralPayload<ExtArgs>[]
+    contacts: Prisma.$ContactPayload<ExtArgs>[]
+    promises: Prisma.$PaymentPromisePayload<ExtArgs>[]
+    holds: Prisma.$LoanHoldPayload<ExtArgs>[]
     disputes: Prisma.$DisputePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -3329,6 +4040,9 @@ export interface Prisma__CustomerClient<T, Null = never, ExtArgs extends runtime
   consents<T extends Prisma.Customer$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   guaranteed<T extends Prisma.Customer$guaranteedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$guaranteedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GuarantorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   collateral<T extends Prisma.Customer$collateralArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$collateralArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CollateralPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  contacts<T extends Prisma.Customer$contactsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$contactsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ContactPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  promises<T extends Prisma.Customer$promisesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$promisesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentPromisePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  holds<T extends Prisma.Customer$holdsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$holdsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanHoldPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   disputes<T extends Prisma.Customer$disputesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Customer$disputesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DisputePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -3967,6 +4681,78 @@ export type Customer$collateralArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.CollateralScalarFieldEnum | Prisma.CollateralScalarFieldEnum[]
+}
+
+/**
+ * Customer.contacts
+ */
+export type Customer$contactsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Contact
+   */
+  select?: Prisma.ContactSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Contact
+   */
+  omit?: Prisma.ContactOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ContactInclude<ExtArgs> | null
+  where?: Prisma.ContactWhereInput
+  orderBy?: Prisma.ContactOrderByWithRelationInput | Prisma.ContactOrderByWithRelationInput[]
+  cursor?: Prisma.ContactWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ContactScalarFieldEnum | Prisma.ContactScalarFieldEnum[]
+}
+
+/**
+ * Customer.promises
+ */
+export type Customer$promisesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PaymentPromise
+   */
+  select?: Prisma.PaymentPromiseSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PaymentPromise
+   */
+  omit?: Prisma.PaymentPromiseOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PaymentPromiseInclude<ExtArgs> | null
+  where?: Prisma.PaymentPromiseWhereInput
+  orderBy?: Prisma.PaymentPromiseOrderByWithRelationInput | Prisma.PaymentPromiseOrderByWithRelationInput[]
+  cursor?: Prisma.PaymentPromiseWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PaymentPromiseScalarFieldEnum | Prisma.PaymentPromiseScalarFieldEnum[]
+}
+
+/**
+ * Customer.holds
+ */
+export type Customer$holdsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the LoanHold
+   */
+  select?: Prisma.LoanHoldSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the LoanHold
+   */
+  omit?: Prisma.LoanHoldOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.LoanHoldInclude<ExtArgs> | null
+  where?: Prisma.LoanHoldWhereInput
+  orderBy?: Prisma.LoanHoldOrderByWithRelationInput | Prisma.LoanHoldOrderByWithRelationInput[]
+  cursor?: Prisma.LoanHoldWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.LoanHoldScalarFieldEnum | Prisma.LoanHoldScalarFieldEnum[]
 }
 
 /**

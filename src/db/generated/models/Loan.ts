@@ -110,6 +110,7 @@ export type LoanMinAggregateOutputType = {
   chargedOffOn: Date | null
   closedOn: Date | null
   nextChangeAt: Date | null
+  penaltyHolds: string | null
   carriedForward: string | null
   carriedVersion: number | null
   createdAt: Date | null
@@ -151,6 +152,7 @@ export type LoanMaxAggregateOutputType = {
   chargedOffOn: Date | null
   closedOn: Date | null
   nextChangeAt: Date | null
+  penaltyHolds: string | null
   carriedForward: string | null
   carriedVersion: number | null
   createdAt: Date | null
@@ -193,6 +195,7 @@ export type LoanCountAggregateOutputType = {
   closedOn: number
   nextChangeAt: number
   record: number
+  penaltyHolds: number
   carriedForward: number
   carriedVersion: number
   createdAt: number
@@ -287,6 +290,7 @@ export type LoanMinAggregateInputType = {
   chargedOffOn?: true
   closedOn?: true
   nextChangeAt?: true
+  penaltyHolds?: true
   carriedForward?: true
   carriedVersion?: true
   createdAt?: true
@@ -328,6 +332,7 @@ export type LoanMaxAggregateInputType = {
   chargedOffOn?: true
   closedOn?: true
   nextChangeAt?: true
+  penaltyHolds?: true
   carriedForward?: true
   carriedVersion?: true
   createdAt?: true
@@ -370,6 +375,7 @@ export type LoanCountAggregateInputType = {
   closedOn?: true
   nextChangeAt?: true
   record?: true
+  penaltyHolds?: true
   carriedForward?: true
   carriedVersion?: true
   createdAt?: true
@@ -500,6 +506,7 @@ export type LoanGroupByOutputType = {
   closedOn: Date | null
   nextChangeAt: Date | null
   record: runtime.JsonValue | null
+  penaltyHolds: string | null
   carriedForward: string | null
   carriedVersion: number | null
   createdAt: Date
@@ -566,6 +573,7 @@ export type LoanWhereInput = {
   closedOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   nextChangeAt?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   record?: Prisma.JsonNullableFilter<"Loan">
+  penaltyHolds?: Prisma.StringNullableFilter<"Loan"> | string | null
   carriedForward?: Prisma.StringNullableFilter<"Loan"> | string | null
   carriedVersion?: Prisma.IntNullableFilter<"Loan"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Loan"> | Date | string
@@ -578,6 +586,10 @@ export type LoanWhereInput = {
   entries?: Prisma.LoanEntryListRelationFilter
   guarantors?: Prisma.GuarantorListRelationFilter
   collateral?: Prisma.CollateralListRelationFilter
+  contacts?: Prisma.ContactListRelationFilter
+  promises?: Prisma.PaymentPromiseListRelationFilter
+  holds?: Prisma.LoanHoldListRelationFilter
+  assignments?: Prisma.LoanAssignmentListRelationFilter
   notices?: Prisma.ListingNoticeListRelationFilter
   disputes?: Prisma.DisputeListRelationFilter
 }
@@ -617,6 +629,7 @@ export type LoanOrderByWithRelationInput = {
   closedOn?: Prisma.SortOrderInput | Prisma.SortOrder
   nextChangeAt?: Prisma.SortOrderInput | Prisma.SortOrder
   record?: Prisma.SortOrderInput | Prisma.SortOrder
+  penaltyHolds?: Prisma.SortOrderInput | Prisma.SortOrder
   carriedForward?: Prisma.SortOrderInput | Prisma.SortOrder
   carriedVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -629,6 +642,10 @@ export type LoanOrderByWithRelationInput = {
   entries?: Prisma.LoanEntryOrderByRelationAggregateInput
   guarantors?: Prisma.GuarantorOrderByRelationAggregateInput
   collateral?: Prisma.CollateralOrderByRelationAggregateInput
+  contacts?: Prisma.ContactOrderByRelationAggregateInput
+  promises?: Prisma.PaymentPromiseOrderByRelationAggregateInput
+  holds?: Prisma.LoanHoldOrderByRelationAggregateInput
+  assignments?: Prisma.LoanAssignmentOrderByRelationAggregateInput
   notices?: Prisma.ListingNoticeOrderByRelationAggregateInput
   disputes?: Prisma.DisputeOrderByRelationAggregateInput
 }
@@ -673,6 +690,7 @@ export type LoanWhereUniqueInput = Prisma.AtLeast<{
   closedOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   nextChangeAt?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   record?: Prisma.JsonNullableFilter<"Loan">
+  penaltyHolds?: Prisma.StringNullableFilter<"Loan"> | string | null
   carriedForward?: Prisma.StringNullableFilter<"Loan"> | string | null
   carriedVersion?: Prisma.IntNullableFilter<"Loan"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Loan"> | Date | string
@@ -685,6 +703,10 @@ export type LoanWhereUniqueInput = Prisma.AtLeast<{
   entries?: Prisma.LoanEntryListRelationFilter
   guarantors?: Prisma.GuarantorListRelationFilter
   collateral?: Prisma.CollateralListRelationFilter
+  contacts?: Prisma.ContactListRelationFilter
+  promises?: Prisma.PaymentPromiseListRelationFilter
+  holds?: Prisma.LoanHoldListRelationFilter
+  assignments?: Prisma.LoanAssignmentListRelationFilter
   notices?: Prisma.ListingNoticeListRelationFilter
   disputes?: Prisma.DisputeListRelationFilter
 }, "organizationId_id" | "organizationId_externalId">
@@ -724,6 +746,7 @@ export type LoanOrderByWithAggregationInput = {
   closedOn?: Prisma.SortOrderInput | Prisma.SortOrder
   nextChangeAt?: Prisma.SortOrderInput | Prisma.SortOrder
   record?: Prisma.SortOrderInput | Prisma.SortOrder
+  penaltyHolds?: Prisma.SortOrderInput | Prisma.SortOrder
   carriedForward?: Prisma.SortOrderInput | Prisma.SortOrder
   carriedVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -775,6 +798,7 @@ export type LoanScalarWhereWithAggregatesInput = {
   closedOn?: Prisma.DateTimeNullableWithAggregatesFilter<"Loan"> | Date | string | null
   nextChangeAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Loan"> | Date | string | null
   record?: Prisma.JsonNullableWithAggregatesFilter<"Loan">
+  penaltyHolds?: Prisma.StringNullableWithAggregatesFilter<"Loan"> | string | null
   carriedForward?: Prisma.StringNullableWithAggregatesFilter<"Loan"> | string | null
   carriedVersion?: Prisma.IntNullableWithAggregatesFilter<"Loan"> | number | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Loan"> | Date | string
@@ -815,6 +839,7 @@ export type LoanCreateInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -827,6 +852,10 @@ export type LoanCreateInput = {
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -866,6 +895,7 @@ export type LoanUncheckedCreateInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -876,6 +906,10 @@ export type LoanUncheckedCreateInput = {
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -912,6 +946,7 @@ export type LoanUpdateInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -924,6 +959,10 @@ export type LoanUpdateInput = {
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -963,6 +1002,7 @@ export type LoanUncheckedUpdateInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -973,6 +1013,10 @@ export type LoanUncheckedUpdateInput = {
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -1012,6 +1056,7 @@ export type LoanCreateManyInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -1052,6 +1097,7 @@ export type LoanUpdateManyMutationInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1095,6 +1141,7 @@ export type LoanUncheckedUpdateManyInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1158,6 +1205,7 @@ export type LoanCountOrderByAggregateInput = {
   closedOn?: Prisma.SortOrder
   nextChangeAt?: Prisma.SortOrder
   record?: Prisma.SortOrder
+  penaltyHolds?: Prisma.SortOrder
   carriedForward?: Prisma.SortOrder
   carriedVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -1225,6 +1273,7 @@ export type LoanMaxOrderByAggregateInput = {
   chargedOffOn?: Prisma.SortOrder
   closedOn?: Prisma.SortOrder
   nextChangeAt?: Prisma.SortOrder
+  penaltyHolds?: Prisma.SortOrder
   carriedForward?: Prisma.SortOrder
   carriedVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -1266,6 +1315,7 @@ export type LoanMinOrderByAggregateInput = {
   chargedOffOn?: Prisma.SortOrder
   closedOn?: Prisma.SortOrder
   nextChangeAt?: Prisma.SortOrder
+  penaltyHolds?: Prisma.SortOrder
   carriedForward?: Prisma.SortOrder
   carriedVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -1301,6 +1351,11 @@ export type LoanSumOrderByAggregateInput = {
 export type LoanScalarRelationFilter = {
   is?: Prisma.LoanWhereInput
   isNot?: Prisma.LoanWhereInput
+}
+
+export type LoanNullableScalarRelationFilter = {
+  is?: Prisma.LoanWhereInput | null
+  isNot?: Prisma.LoanWhereInput | null
 }
 
 export type LoanCreateNestedManyWithoutProductInput = {
@@ -1443,6 +1498,64 @@ export type LoanUpdateOneRequiredWithoutDisputesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutDisputesInput, Prisma.LoanUpdateWithoutDisputesInput>, Prisma.LoanUncheckedUpdateWithoutDisputesInput>
 }
 
+export type LoanCreateNestedOneWithoutContactsInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutContactsInput, Prisma.LoanUncheckedCreateWithoutContactsInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutContactsInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneWithoutContactsNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutContactsInput, Prisma.LoanUncheckedCreateWithoutContactsInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutContactsInput
+  upsert?: Prisma.LoanUpsertWithoutContactsInput
+  disconnect?: Prisma.LoanWhereInput | boolean
+  delete?: Prisma.LoanWhereInput | boolean
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutContactsInput, Prisma.LoanUpdateWithoutContactsInput>, Prisma.LoanUncheckedUpdateWithoutContactsInput>
+}
+
+export type LoanCreateNestedOneWithoutPromisesInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutPromisesInput, Prisma.LoanUncheckedCreateWithoutPromisesInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutPromisesInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutPromisesNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutPromisesInput, Prisma.LoanUncheckedCreateWithoutPromisesInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutPromisesInput
+  upsert?: Prisma.LoanUpsertWithoutPromisesInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutPromisesInput, Prisma.LoanUpdateWithoutPromisesInput>, Prisma.LoanUncheckedUpdateWithoutPromisesInput>
+}
+
+export type LoanCreateNestedOneWithoutHoldsInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutHoldsInput, Prisma.LoanUncheckedCreateWithoutHoldsInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutHoldsInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutHoldsNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutHoldsInput, Prisma.LoanUncheckedCreateWithoutHoldsInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutHoldsInput
+  upsert?: Prisma.LoanUpsertWithoutHoldsInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutHoldsInput, Prisma.LoanUpdateWithoutHoldsInput>, Prisma.LoanUncheckedUpdateWithoutHoldsInput>
+}
+
+export type LoanCreateNestedOneWithoutAssignmentsInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutAssignmentsInput, Prisma.LoanUncheckedCreateWithoutAssignmentsInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutAssignmentsInput
+  connect?: Prisma.LoanWhereUniqueInput
+}
+
+export type LoanUpdateOneRequiredWithoutAssignmentsNestedInput = {
+  create?: Prisma.XOR<Prisma.LoanCreateWithoutAssignmentsInput, Prisma.LoanUncheckedCreateWithoutAssignmentsInput>
+  connectOrCreate?: Prisma.LoanCreateOrConnectWithoutAssignmentsInput
+  upsert?: Prisma.LoanUpsertWithoutAssignmentsInput
+  connect?: Prisma.LoanWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LoanUpdateToOneWithWhereWithoutAssignmentsInput, Prisma.LoanUpdateWithoutAssignmentsInput>, Prisma.LoanUncheckedUpdateWithoutAssignmentsInput>
+}
+
 export type LoanCreateNestedOneWithoutGuarantorsInput = {
   create?: Prisma.XOR<Prisma.LoanCreateWithoutGuarantorsInput, Prisma.LoanUncheckedCreateWithoutGuarantorsInput>
   connectOrCreate?: Prisma.LoanCreateOrConnectWithoutGuarantorsInput
@@ -1503,6 +1616,7 @@ export type LoanCreateWithoutProductInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -1514,6 +1628,10 @@ export type LoanCreateWithoutProductInput = {
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -1551,6 +1669,7 @@ export type LoanUncheckedCreateWithoutProductInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -1561,6 +1680,10 @@ export type LoanUncheckedCreateWithoutProductInput = {
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -1629,6 +1752,7 @@ export type LoanScalarWhereInput = {
   closedOn?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   nextChangeAt?: Prisma.DateTimeNullableFilter<"Loan"> | Date | string | null
   record?: Prisma.JsonNullableFilter<"Loan">
+  penaltyHolds?: Prisma.StringNullableFilter<"Loan"> | string | null
   carriedForward?: Prisma.StringNullableFilter<"Loan"> | string | null
   carriedVersion?: Prisma.IntNullableFilter<"Loan"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Loan"> | Date | string
@@ -1669,6 +1793,7 @@ export type LoanCreateWithoutCustomerInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -1680,6 +1805,10 @@ export type LoanCreateWithoutCustomerInput = {
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -1717,6 +1846,7 @@ export type LoanUncheckedCreateWithoutCustomerInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -1727,6 +1857,10 @@ export type LoanUncheckedCreateWithoutCustomerInput = {
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -1789,6 +1923,7 @@ export type LoanCreateWithoutPeriodsInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -1800,6 +1935,10 @@ export type LoanCreateWithoutPeriodsInput = {
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -1839,6 +1978,7 @@ export type LoanUncheckedCreateWithoutPeriodsInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -1848,6 +1988,10 @@ export type LoanUncheckedCreateWithoutPeriodsInput = {
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -1900,6 +2044,7 @@ export type LoanUpdateWithoutPeriodsInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1911,6 +2056,10 @@ export type LoanUpdateWithoutPeriodsInput = {
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -1950,6 +2099,7 @@ export type LoanUncheckedUpdateWithoutPeriodsInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1959,6 +2109,10 @@ export type LoanUncheckedUpdateWithoutPeriodsInput = {
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -1995,6 +2149,7 @@ export type LoanCreateWithoutEntriesInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -2006,6 +2161,10 @@ export type LoanCreateWithoutEntriesInput = {
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -2045,6 +2204,7 @@ export type LoanUncheckedCreateWithoutEntriesInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -2054,6 +2214,10 @@ export type LoanUncheckedCreateWithoutEntriesInput = {
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -2106,6 +2270,7 @@ export type LoanUpdateWithoutEntriesInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2117,6 +2282,10 @@ export type LoanUpdateWithoutEntriesInput = {
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -2156,6 +2325,7 @@ export type LoanUncheckedUpdateWithoutEntriesInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2165,6 +2335,10 @@ export type LoanUncheckedUpdateWithoutEntriesInput = {
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -2201,6 +2375,7 @@ export type LoanCreateWithoutNoticesInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -2213,6 +2388,10 @@ export type LoanCreateWithoutNoticesInput = {
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
 
@@ -2251,6 +2430,7 @@ export type LoanUncheckedCreateWithoutNoticesInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -2261,6 +2441,10 @@ export type LoanUncheckedCreateWithoutNoticesInput = {
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
 
@@ -2312,6 +2496,7 @@ export type LoanUpdateWithoutNoticesInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2324,6 +2509,10 @@ export type LoanUpdateWithoutNoticesInput = {
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
 
@@ -2362,6 +2551,7 @@ export type LoanUncheckedUpdateWithoutNoticesInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2372,6 +2562,10 @@ export type LoanUncheckedUpdateWithoutNoticesInput = {
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
@@ -2407,6 +2601,7 @@ export type LoanCreateWithoutDisputesInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -2419,6 +2614,10 @@ export type LoanCreateWithoutDisputesInput = {
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
 }
 
@@ -2457,6 +2656,7 @@ export type LoanUncheckedCreateWithoutDisputesInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -2467,6 +2667,10 @@ export type LoanUncheckedCreateWithoutDisputesInput = {
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
 }
 
@@ -2518,6 +2722,7 @@ export type LoanUpdateWithoutDisputesInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2530,6 +2735,10 @@ export type LoanUpdateWithoutDisputesInput = {
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
 }
 
@@ -2568,6 +2777,7 @@ export type LoanUncheckedUpdateWithoutDisputesInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2578,7 +2788,915 @@ export type LoanUncheckedUpdateWithoutDisputesInput = {
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutContactsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutContactsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutContactsInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutContactsInput, Prisma.LoanUncheckedCreateWithoutContactsInput>
+}
+
+export type LoanUpsertWithoutContactsInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutContactsInput, Prisma.LoanUncheckedUpdateWithoutContactsInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutContactsInput, Prisma.LoanUncheckedCreateWithoutContactsInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutContactsInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutContactsInput, Prisma.LoanUncheckedUpdateWithoutContactsInput>
+}
+
+export type LoanUpdateWithoutContactsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutContactsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutPromisesInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutPromisesInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutPromisesInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutPromisesInput, Prisma.LoanUncheckedCreateWithoutPromisesInput>
+}
+
+export type LoanUpsertWithoutPromisesInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutPromisesInput, Prisma.LoanUncheckedUpdateWithoutPromisesInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutPromisesInput, Prisma.LoanUncheckedCreateWithoutPromisesInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutPromisesInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutPromisesInput, Prisma.LoanUncheckedUpdateWithoutPromisesInput>
+}
+
+export type LoanUpdateWithoutPromisesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutPromisesInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutHoldsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutHoldsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutHoldsInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutHoldsInput, Prisma.LoanUncheckedCreateWithoutHoldsInput>
+}
+
+export type LoanUpsertWithoutHoldsInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutHoldsInput, Prisma.LoanUncheckedUpdateWithoutHoldsInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutHoldsInput, Prisma.LoanUncheckedCreateWithoutHoldsInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutHoldsInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutHoldsInput, Prisma.LoanUncheckedUpdateWithoutHoldsInput>
+}
+
+export type LoanUpdateWithoutHoldsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutHoldsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanCreateWithoutAssignmentsInput = {
+  id?: bigint | number
+  arrival?: bigint | number
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer: Prisma.CustomerCreateNestedOneWithoutLoansInput
+  product?: Prisma.LoanProductCreateNestedOneWithoutLoansInput
+  periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
+}
+
+export type LoanUncheckedCreateWithoutAssignmentsInput = {
+  organizationId: number
+  id?: bigint | number
+  arrival?: bigint | number
+  customerId: bigint | number
+  productId?: number | null
+  externalId?: string | null
+  currency: string
+  principal: bigint | number
+  numberOfRepayments: number
+  ratePerPeriod: bigint | number
+  penaltyAmount?: bigint | number | null
+  disbursedAt: Date | string
+  disbursedOn: Date | string
+  dueOn: Date | string
+  dueAt: Date | string
+  version?: number
+  entryCount?: number
+  status: string
+  principalOutstanding: bigint | number
+  interestOutstanding: bigint | number
+  feesOutstanding?: bigint | number
+  penaltyOutstanding?: bigint | number
+  totalPaid?: bigint | number
+  totalOverpaid?: bigint | number
+  totalOverdue?: bigint | number
+  totalWrittenOff?: bigint | number
+  totalRecovered?: bigint | number
+  nextDueOn?: Date | string | null
+  overdueSince?: Date | string | null
+  isOverdue?: boolean
+  chargedOffOn?: Date | string | null
+  closedOn?: Date | string | null
+  nextChangeAt?: Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
+  carriedForward?: string | null
+  carriedVersion?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  accountNo: bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
+  entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
+  guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
+  disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
+}
+
+export type LoanCreateOrConnectWithoutAssignmentsInput = {
+  where: Prisma.LoanWhereUniqueInput
+  create: Prisma.XOR<Prisma.LoanCreateWithoutAssignmentsInput, Prisma.LoanUncheckedCreateWithoutAssignmentsInput>
+}
+
+export type LoanUpsertWithoutAssignmentsInput = {
+  update: Prisma.XOR<Prisma.LoanUpdateWithoutAssignmentsInput, Prisma.LoanUncheckedUpdateWithoutAssignmentsInput>
+  create: Prisma.XOR<Prisma.LoanCreateWithoutAssignmentsInput, Prisma.LoanUncheckedCreateWithoutAssignmentsInput>
+  where?: Prisma.LoanWhereInput
+}
+
+export type LoanUpdateToOneWithWhereWithoutAssignmentsInput = {
+  where?: Prisma.LoanWhereInput
+  data: Prisma.XOR<Prisma.LoanUpdateWithoutAssignmentsInput, Prisma.LoanUncheckedUpdateWithoutAssignmentsInput>
+}
+
+export type LoanUpdateWithoutAssignmentsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  customer?: Prisma.CustomerUpdateOneRequiredWithoutLoansNestedInput
+  product?: Prisma.LoanProductUpdateOneWithoutLoansNestedInput
+  periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
+}
+
+export type LoanUncheckedUpdateWithoutAssignmentsInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  arrival?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  customerId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  productId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  principal?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  numberOfRepayments?: Prisma.IntFieldUpdateOperationsInput | number
+  ratePerPeriod?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyAmount?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  disbursedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  disbursedOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueOn?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  version?: Prisma.IntFieldUpdateOperationsInput | number
+  entryCount?: Prisma.IntFieldUpdateOperationsInput | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  principalOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  interestOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  feesOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  penaltyOutstanding?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalPaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverpaid?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalOverdue?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalWrittenOff?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  totalRecovered?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  nextDueOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overdueSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isOverdue?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chargedOffOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  accountNo?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  rules?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
+  entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
+  guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
+  disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
 
 export type LoanCreateWithoutGuarantorsInput = {
@@ -2613,6 +3731,7 @@ export type LoanCreateWithoutGuarantorsInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -2624,6 +3743,10 @@ export type LoanCreateWithoutGuarantorsInput = {
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -2663,6 +3786,7 @@ export type LoanUncheckedCreateWithoutGuarantorsInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -2672,6 +3796,10 @@ export type LoanUncheckedCreateWithoutGuarantorsInput = {
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   collateral?: Prisma.CollateralUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -2724,6 +3852,7 @@ export type LoanUpdateWithoutGuarantorsInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2735,6 +3864,10 @@ export type LoanUpdateWithoutGuarantorsInput = {
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -2774,6 +3907,7 @@ export type LoanUncheckedUpdateWithoutGuarantorsInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2783,6 +3917,10 @@ export type LoanUncheckedUpdateWithoutGuarantorsInput = {
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -2819,6 +3957,7 @@ export type LoanCreateWithoutCollateralInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -2830,6 +3969,10 @@ export type LoanCreateWithoutCollateralInput = {
   periods?: Prisma.LoanPeriodCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeCreateNestedManyWithoutLoanInput
 }
@@ -2869,6 +4012,7 @@ export type LoanUncheckedCreateWithoutCollateralInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -2878,6 +4022,10 @@ export type LoanUncheckedCreateWithoutCollateralInput = {
   periods?: Prisma.LoanPeriodUncheckedCreateNestedManyWithoutLoanInput
   entries?: Prisma.LoanEntryUncheckedCreateNestedManyWithoutLoanInput
   guarantors?: Prisma.GuarantorUncheckedCreateNestedManyWithoutLoanInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutLoanInput
+  promises?: Prisma.PaymentPromiseUncheckedCreateNestedManyWithoutLoanInput
+  holds?: Prisma.LoanHoldUncheckedCreateNestedManyWithoutLoanInput
+  assignments?: Prisma.LoanAssignmentUncheckedCreateNestedManyWithoutLoanInput
   notices?: Prisma.ListingNoticeUncheckedCreateNestedManyWithoutLoanInput
   disputes?: Prisma.DisputeUncheckedCreateNestedManyWithoutLoanInput
 }
@@ -2930,6 +4078,7 @@ export type LoanUpdateWithoutCollateralInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2941,6 +4090,10 @@ export type LoanUpdateWithoutCollateralInput = {
   periods?: Prisma.LoanPeriodUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -2980,6 +4133,7 @@ export type LoanUncheckedUpdateWithoutCollateralInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2989,6 +4143,10 @@ export type LoanUncheckedUpdateWithoutCollateralInput = {
   periods?: Prisma.LoanPeriodUncheckedUpdateManyWithoutLoanNestedInput
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -3026,6 +4184,7 @@ export type LoanCreateManyProductInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -3066,6 +4225,7 @@ export type LoanUpdateWithoutProductInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3077,6 +4237,10 @@ export type LoanUpdateWithoutProductInput = {
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -3114,6 +4278,7 @@ export type LoanUncheckedUpdateWithoutProductInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3124,6 +4289,10 @@ export type LoanUncheckedUpdateWithoutProductInput = {
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -3161,6 +4330,7 @@ export type LoanUncheckedUpdateManyWithoutProductInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3202,6 +4372,7 @@ export type LoanCreateManyCustomerInput = {
   closedOn?: Date | string | null
   nextChangeAt?: Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: string | null
   carriedForward?: string | null
   carriedVersion?: number | null
   createdAt: Date | string
@@ -3242,6 +4413,7 @@ export type LoanUpdateWithoutCustomerInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3253,6 +4425,10 @@ export type LoanUpdateWithoutCustomerInput = {
   entries?: Prisma.LoanEntryUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUpdateManyWithoutLoanNestedInput
 }
@@ -3290,6 +4466,7 @@ export type LoanUncheckedUpdateWithoutCustomerInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3300,6 +4477,10 @@ export type LoanUncheckedUpdateWithoutCustomerInput = {
   entries?: Prisma.LoanEntryUncheckedUpdateManyWithoutLoanNestedInput
   guarantors?: Prisma.GuarantorUncheckedUpdateManyWithoutLoanNestedInput
   collateral?: Prisma.CollateralUncheckedUpdateManyWithoutLoanNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutLoanNestedInput
+  promises?: Prisma.PaymentPromiseUncheckedUpdateManyWithoutLoanNestedInput
+  holds?: Prisma.LoanHoldUncheckedUpdateManyWithoutLoanNestedInput
+  assignments?: Prisma.LoanAssignmentUncheckedUpdateManyWithoutLoanNestedInput
   notices?: Prisma.ListingNoticeUncheckedUpdateManyWithoutLoanNestedInput
   disputes?: Prisma.DisputeUncheckedUpdateManyWithoutLoanNestedInput
 }
@@ -3337,6 +4518,7 @@ export type LoanUncheckedUpdateManyWithoutCustomerInput = {
   closedOn?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   nextChangeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   record?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  penaltyHolds?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedForward?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   carriedVersion?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3355,6 +4537,10 @@ export type LoanCountOutputType = {
   entries: number
   guarantors: number
   collateral: number
+  contacts: number
+  promises: number
+  holds: number
+  assignments: number
   notices: number
   disputes: number
 }
@@ -3364,6 +4550,10 @@ export type LoanCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   entries?: boolean | LoanCountOutputTypeCountEntriesArgs
   guarantors?: boolean | LoanCountOutputTypeCountGuarantorsArgs
   collateral?: boolean | LoanCountOutputTypeCountCollateralArgs
+  contacts?: boolean | LoanCountOutputTypeCountContactsArgs
+  promises?: boolean | LoanCountOutputTypeCountPromisesArgs
+  holds?: boolean | LoanCountOutputTypeCountHoldsArgs
+  assignments?: boolean | LoanCountOutputTypeCountAssignmentsArgs
   notices?: boolean | LoanCountOutputTypeCountNoticesArgs
   disputes?: boolean | LoanCountOutputTypeCountDisputesArgs
 }
@@ -3404,6 +4594,34 @@ export type LoanCountOutputTypeCountGuarantorsArgs<ExtArgs extends runtime.Types
  */
 export type LoanCountOutputTypeCountCollateralArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CollateralWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountContactsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ContactWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountPromisesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PaymentPromiseWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountHoldsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.LoanHoldWhereInput
+}
+
+/**
+ * LoanCountOutputType without action
+ */
+export type LoanCountOutputTypeCountAssignmentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.LoanAssignmentWhereInput
 }
 
 /**
@@ -3456,6 +4674,7 @@ export type LoanSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   closedOn?: boolean
   nextChangeAt?: boolean
   record?: boolean
+  penaltyHolds?: boolean
   carriedForward?: boolean
   carriedVersion?: boolean
   createdAt?: boolean
@@ -3468,6 +4687,10 @@ export type LoanSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   entries?: boolean | Prisma.Loan$entriesArgs<ExtArgs>
   guarantors?: boolean | Prisma.Loan$guarantorsArgs<ExtArgs>
   collateral?: boolean | Prisma.Loan$collateralArgs<ExtArgs>
+  contacts?: boolean | Prisma.Loan$contactsArgs<ExtArgs>
+  promises?: boolean | Prisma.Loan$promisesArgs<ExtArgs>
+  holds?: boolean | Prisma.Loan$holdsArgs<ExtArgs>
+  assignments?: boolean | Prisma.Loan$assignmentsArgs<ExtArgs>
   notices?: boolean | Prisma.Loan$noticesArgs<ExtArgs>
   disputes?: boolean | Prisma.Loan$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.LoanCountOutputTypeDefaultArgs<ExtArgs>
@@ -3508,6 +4731,7 @@ export type LoanSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   closedOn?: boolean
   nextChangeAt?: boolean
   record?: boolean
+  penaltyHolds?: boolean
   carriedForward?: boolean
   carriedVersion?: boolean
   createdAt?: boolean
@@ -3553,6 +4777,7 @@ export type LoanSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   closedOn?: boolean
   nextChangeAt?: boolean
   record?: boolean
+  penaltyHolds?: boolean
   carriedForward?: boolean
   carriedVersion?: boolean
   createdAt?: boolean
@@ -3598,6 +4823,7 @@ export type LoanSelectScalar = {
   closedOn?: boolean
   nextChangeAt?: boolean
   record?: boolean
+  penaltyHolds?: boolean
   carriedForward?: boolean
   carriedVersion?: boolean
   createdAt?: boolean
@@ -3606,7 +4832,7 @@ export type LoanSelectScalar = {
   rules?: boolean
 }
 
-export type LoanOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "customerId" | "productId" | "externalId" | "currency" | "principal" | "numberOfRepayments" | "ratePerPeriod" | "penaltyAmount" | "disbursedAt" | "disbursedOn" | "dueOn" | "dueAt" | "version" | "entryCount" | "status" | "principalOutstanding" | "interestOutstanding" | "feesOutstanding" | "penaltyOutstanding" | "totalPaid" | "totalOverpaid" | "totalOverdue" | "totalWrittenOff" | "totalRecovered" | "nextDueOn" | "overdueSince" | "isOverdue" | "chargedOffOn" | "closedOn" | "nextChangeAt" | "record" | "carriedForward" | "carriedVersion" | "createdAt" | "updatedAt" | "accountNo" | "rules", ExtArgs["result"]["loan"]>
+export type LoanOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "arrival" | "customerId" | "productId" | "externalId" | "currency" | "principal" | "numberOfRepayments" | "ratePerPeriod" | "penaltyAmount" | "disbursedAt" | "disbursedOn" | "dueOn" | "dueAt" | "version" | "entryCount" | "status" | "principalOutstanding" | "interestOutstanding" | "feesOutstanding" | "penaltyOutstanding" | "totalPaid" | "totalOverpaid" | "totalOverdue" | "totalWrittenOff" | "totalRecovered" | "nextDueOn" | "overdueSince" | "isOverdue" | "chargedOffOn" | "closedOn" | "nextChangeAt" | "record" | "penaltyHolds" | "carriedForward" | "carriedVersion" | "createdAt" | "updatedAt" | "accountNo" | "rules", ExtArgs["result"]["loan"]>
 export type LoanInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   customer?: boolean | Prisma.CustomerDefaultArgs<ExtArgs>
   product?: boolean | Prisma.Loan$productArgs<ExtArgs>
@@ -3614,6 +4840,10 @@ export type LoanInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   entries?: boolean | Prisma.Loan$entriesArgs<ExtArgs>
   guarantors?: boolean | Prisma.Loan$guarantorsArgs<ExtArgs>
   collateral?: boolean | Prisma.Loan$collateralArgs<ExtArgs>
+  contacts?: boolean | Prisma.Loan$contactsArgs<ExtArgs>
+  promises?: boolean | Prisma.Loan$promisesArgs<ExtArgs>
+  holds?: boolean | Prisma.Loan$holdsArgs<ExtArgs>
+  assignments?: boolean | Prisma.Loan$assignmentsArgs<ExtArgs>
   notices?: boolean | Prisma.Loan$noticesArgs<ExtArgs>
   disputes?: boolean | Prisma.Loan$disputesArgs<ExtArgs>
   _count?: boolean | Prisma.LoanCountOutputTypeDefaultArgs<ExtArgs>
@@ -3636,6 +4866,10 @@ export type $LoanPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     entries: Prisma.$LoanEntryPayload<ExtArgs>[]
     guarantors: Prisma.$GuarantorPayload<ExtArgs>[]
     collateral: Prisma.$CollateralPayload<ExtArgs>[]
+    contacts: Prisma.$ContactPayload<ExtArgs>[]
+    promises: Prisma.$PaymentPromisePayload<ExtArgs>[]
+    holds: Prisma.$LoanHoldPayload<ExtArgs>[]
+    assignments: Prisma.$LoanAssignmentPayload<ExtArgs>[]
     notices: Prisma.$ListingNoticePayload<ExtArgs>[]
     disputes: Prisma.$DisputePayload<ExtArgs>[]
   }
@@ -3674,6 +4908,7 @@ export type $LoanPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     closedOn: Date | null
     nextChangeAt: Date | null
     record: runtime.JsonValue | null
+    penaltyHolds: string | null
     carriedForward: string | null
     carriedVersion: number | null
     createdAt: Date
@@ -4080,6 +5315,10 @@ export interface Prisma__LoanClient<T, Null = never, ExtArgs extends runtime.Typ
   entries<T extends Prisma.Loan$entriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$entriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   guarantors<T extends Prisma.Loan$guarantorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$guarantorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GuarantorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   collateral<T extends Prisma.Loan$collateralArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$collateralArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CollateralPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  contacts<T extends Prisma.Loan$contactsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$contactsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ContactPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  promises<T extends Prisma.Loan$promisesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$promisesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentPromisePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  holds<T extends Prisma.Loan$holdsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$holdsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanHoldPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  assignments<T extends Prisma.Loan$assignmentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$assignmentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanAssignmentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   notices<T extends Prisma.Loan$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ListingNoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   disputes<T extends Prisma.Loan$disputesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Loan$disputesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DisputePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -4145,6 +5384,7 @@ export interface LoanFieldRefs {
   readonly closedOn: Prisma.FieldRef<"Loan", 'DateTime'>
   readonly nextChangeAt: Prisma.FieldRef<"Loan", 'DateTime'>
   readonly record: Prisma.FieldRef<"Loan", 'Json'>
+  readonly penaltyHolds: Prisma.FieldRef<"Loan", 'String'>
   readonly carriedForward: Prisma.FieldRef<"Loan", 'String'>
   readonly carriedVersion: Prisma.FieldRef<"Loan", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Loan", 'DateTime'>
@@ -4664,6 +5904,102 @@ export type Loan$collateralArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   distinct?: Prisma.CollateralScalarFieldEnum | Prisma.CollateralScalarFieldEnum[]
+}
+
+/**
+ * Loan.contacts
+ */
+export type Loan$contactsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Contact
+   */
+  select?: Prisma.ContactSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Contact
+   */
+  omit?: Prisma.ContactOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ContactInclude<ExtArgs> | null
+  where?: Prisma.ContactWhereInput
+  orderBy?: Prisma.ContactOrderByWithRelationInput | Prisma.ContactOrderByWithRelationInput[]
+  cursor?: Prisma.ContactWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ContactScalarFieldEnum | Prisma.ContactScalarFieldEnum[]
+}
+
+/**
+ * Loan.promises
+ */
+export type Loan$promisesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PaymentPromise
+   */
+  select?: Prisma.PaymentPromiseSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PaymentPromise
+   */
+  omit?: Prisma.PaymentPromiseOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PaymentPromiseInclude<ExtArgs> | null
+  where?: Prisma.PaymentPromiseWhereInput
+  orderBy?: Prisma.PaymentPromiseOrderByWithRelationInput | Prisma.PaymentPromiseOrderByWithRelationInput[]
+  cursor?: Prisma.PaymentPromiseWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PaymentPromiseScalarFieldEnum | Prisma.PaymentPromiseScalarFieldEnum[]
+}
+
+/**
+ * Loan.holds
+ */
+export type Loan$holdsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the LoanHold
+   */
+  select?: Prisma.LoanHoldSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the LoanHold
+   */
+  omit?: Prisma.LoanHoldOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.LoanHoldInclude<ExtArgs> | null
+  where?: Prisma.LoanHoldWhereInput
+  orderBy?: Prisma.LoanHoldOrderByWithRelationInput | Prisma.LoanHoldOrderByWithRelationInput[]
+  cursor?: Prisma.LoanHoldWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.LoanHoldScalarFieldEnum | Prisma.LoanHoldScalarFieldEnum[]
+}
+
+/**
+ * Loan.assignments
+ */
+export type Loan$assignmentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the LoanAssignment
+   */
+  select?: Prisma.LoanAssignmentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the LoanAssignment
+   */
+  omit?: Prisma.LoanAssignmentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.LoanAssignmentInclude<ExtArgs> | null
+  where?: Prisma.LoanAssignmentWhereInput
+  orderBy?: Prisma.LoanAssignmentOrderByWithRelationInput | Prisma.LoanAssignmentOrderByWithRelationInput[]
+  cursor?: Prisma.LoanAssignmentWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.LoanAssignmentScalarFieldEnum | Prisma.LoanAssignmentScalarFieldEnum[]
 }
 
 /**

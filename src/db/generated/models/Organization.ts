@@ -54,6 +54,7 @@ export type OrganizationMinAggregateOutputType = {
   approvalAbove: bigint | null
   keepBorrowersYears: number | null
   keepOthersYears: number | null
+  reminderPolicy: string | null
 }
 
 export type OrganizationMaxAggregateOutputType = {
@@ -70,6 +71,7 @@ export type OrganizationMaxAggregateOutputType = {
   approvalAbove: bigint | null
   keepBorrowersYears: number | null
   keepOthersYears: number | null
+  reminderPolicy: string | null
 }
 
 export type OrganizationCountAggregateOutputType = {
@@ -86,6 +88,7 @@ export type OrganizationCountAggregateOutputType = {
   approvalAbove: number
   keepBorrowersYears: number
   keepOthersYears: number
+  reminderPolicy: number
   _all: number
 }
 
@@ -118,6 +121,7 @@ export type OrganizationMinAggregateInputType = {
   approvalAbove?: true
   keepBorrowersYears?: true
   keepOthersYears?: true
+  reminderPolicy?: true
 }
 
 export type OrganizationMaxAggregateInputType = {
@@ -134,6 +138,7 @@ export type OrganizationMaxAggregateInputType = {
   approvalAbove?: true
   keepBorrowersYears?: true
   keepOthersYears?: true
+  reminderPolicy?: true
 }
 
 export type OrganizationCountAggregateInputType = {
@@ -150,6 +155,7 @@ export type OrganizationCountAggregateInputType = {
   approvalAbove?: true
   keepBorrowersYears?: true
   keepOthersYears?: true
+  reminderPolicy?: true
   _all?: true
 }
 
@@ -253,6 +259,7 @@ export type OrganizationGroupByOutputType = {
   approvalAbove: bigint | null
   keepBorrowersYears: number | null
   keepOthersYears: number | null
+  reminderPolicy: string | null
   _count: OrganizationCountAggregateOutputType | null
   _avg: OrganizationAvgAggregateOutputType | null
   _sum: OrganizationSumAggregateOutputType | null
@@ -292,6 +299,7 @@ export type OrganizationWhereInput = {
   approvalAbove?: Prisma.BigIntNullableFilter<"Organization"> | bigint | number | null
   keepBorrowersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
   keepOthersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
+  reminderPolicy?: Prisma.StringNullableFilter<"Organization"> | string | null
   logo?: Prisma.XOR<Prisma.OrganizationLogoNullableScalarRelationFilter, Prisma.OrganizationLogoWhereInput> | null
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
@@ -307,6 +315,7 @@ export type OrganizationWhereInput = {
   exports?: Prisma.ExportFileListRelationFilter
   portfolioDays?: Prisma.PortfolioDayListRelationFilter
   portfolioHead?: Prisma.XOR<Prisma.PortfolioHeadNullableScalarRelationFilter, Prisma.PortfolioHeadWhereInput> | null
+  collectionsHead?: Prisma.XOR<Prisma.CollectionsHeadNullableScalarRelationFilter, Prisma.CollectionsHeadWhereInput> | null
   testClock?: Prisma.XOR<Prisma.TestClockNullableScalarRelationFilter, Prisma.TestClockWhereInput> | null
 }
 
@@ -324,6 +333,7 @@ export type OrganizationOrderByWithRelationInput = {
   approvalAbove?: Prisma.SortOrderInput | Prisma.SortOrder
   keepBorrowersYears?: Prisma.SortOrderInput | Prisma.SortOrder
   keepOthersYears?: Prisma.SortOrderInput | Prisma.SortOrder
+  reminderPolicy?: Prisma.SortOrderInput | Prisma.SortOrder
   logo?: Prisma.OrganizationLogoOrderByWithRelationInput
   actions?: Prisma.PendingActionOrderByRelationAggregateInput
   accounts?: Prisma.AccountOrderByRelationAggregateInput
@@ -339,6 +349,7 @@ export type OrganizationOrderByWithRelationInput = {
   exports?: Prisma.ExportFileOrderByRelationAggregateInput
   portfolioDays?: Prisma.PortfolioDayOrderByRelationAggregateInput
   portfolioHead?: Prisma.PortfolioHeadOrderByWithRelationInput
+  collectionsHead?: Prisma.CollectionsHeadOrderByWithRelationInput
   testClock?: Prisma.TestClockOrderByWithRelationInput
 }
 
@@ -360,6 +371,7 @@ export type OrganizationWhereUniqueInput = Prisma.AtLeast<{
   approvalAbove?: Prisma.BigIntNullableFilter<"Organization"> | bigint | number | null
   keepBorrowersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
   keepOthersYears?: Prisma.IntNullableFilter<"Organization"> | number | null
+  reminderPolicy?: Prisma.StringNullableFilter<"Organization"> | string | null
   logo?: Prisma.XOR<Prisma.OrganizationLogoNullableScalarRelationFilter, Prisma.OrganizationLogoWhereInput> | null
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
@@ -375,6 +387,7 @@ export type OrganizationWhereUniqueInput = Prisma.AtLeast<{
   exports?: Prisma.ExportFileListRelationFilter
   portfolioDays?: Prisma.PortfolioDayListRelationFilter
   portfolioHead?: Prisma.XOR<Prisma.PortfolioHeadNullableScalarRelationFilter, Prisma.PortfolioHeadWhereInput> | null
+  collectionsHead?: Prisma.XOR<Prisma.CollectionsHeadNullableScalarRelationFilter, Prisma.CollectionsHeadWhereInput> | null
   testClock?: Prisma.XOR<Prisma.TestClockNullableScalarRelationFilter, Prisma.TestClockWhereInput> | null
 }, "id" | "id_mode">
 
@@ -392,6 +405,7 @@ export type OrganizationOrderByWithAggregationInput = {
   approvalAbove?: Prisma.SortOrderInput | Prisma.SortOrder
   keepBorrowersYears?: Prisma.SortOrderInput | Prisma.SortOrder
   keepOthersYears?: Prisma.SortOrderInput | Prisma.SortOrder
+  reminderPolicy?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.OrganizationCountOrderByAggregateInput
   _avg?: Prisma.OrganizationAvgOrderByAggregateInput
   _max?: Prisma.OrganizationMaxOrderByAggregateInput
@@ -416,6 +430,7 @@ export type OrganizationScalarWhereWithAggregatesInput = {
   approvalAbove?: Prisma.BigIntNullableWithAggregatesFilter<"Organization"> | bigint | number | null
   keepBorrowersYears?: Prisma.IntNullableWithAggregatesFilter<"Organization"> | number | null
   keepOthersYears?: Prisma.IntNullableWithAggregatesFilter<"Organization"> | number | null
+  reminderPolicy?: Prisma.StringNullableWithAggregatesFilter<"Organization"> | string | null
 }
 
 export type OrganizationCreateInput = {
@@ -432,6 +447,7 @@ export type OrganizationCreateInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -447,6 +463,7 @@ export type OrganizationCreateInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -464,6 +481,7 @@ export type OrganizationUncheckedCreateInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -479,6 +497,7 @@ export type OrganizationUncheckedCreateInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -496,6 +515,7 @@ export type OrganizationUpdateInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -511,6 +531,7 @@ export type OrganizationUpdateInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -528,6 +549,7 @@ export type OrganizationUncheckedUpdateInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -543,6 +565,7 @@ export type OrganizationUncheckedUpdateInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -560,6 +583,7 @@ export type OrganizationCreateManyInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
 }
 
 export type OrganizationUpdateManyMutationInput = {
@@ -576,6 +600,7 @@ export type OrganizationUpdateManyMutationInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type OrganizationUncheckedUpdateManyInput = {
@@ -592,6 +617,7 @@ export type OrganizationUncheckedUpdateManyInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type OrganizationIdModeCompoundUniqueInput = {
@@ -613,6 +639,7 @@ export type OrganizationCountOrderByAggregateInput = {
   approvalAbove?: Prisma.SortOrder
   keepBorrowersYears?: Prisma.SortOrder
   keepOthersYears?: Prisma.SortOrder
+  reminderPolicy?: Prisma.SortOrder
 }
 
 export type OrganizationAvgOrderByAggregateInput = {
@@ -636,6 +663,7 @@ export type OrganizationMaxOrderByAggregateInput = {
   approvalAbove?: Prisma.SortOrder
   keepBorrowersYears?: Prisma.SortOrder
   keepOthersYears?: Prisma.SortOrder
+  reminderPolicy?: Prisma.SortOrder
 }
 
 export type OrganizationMinOrderByAggregateInput = {
@@ -652,6 +680,7 @@ export type OrganizationMinOrderByAggregateInput = {
   approvalAbove?: Prisma.SortOrder
   keepBorrowersYears?: Prisma.SortOrder
   keepOthersYears?: Prisma.SortOrder
+  reminderPolicy?: Prisma.SortOrder
 }
 
 export type OrganizationSumOrderByAggregateInput = {
@@ -926,6 +955,20 @@ export type OrganizationUpdateOneRequiredWithoutPortfolioHeadNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutPortfolioHeadInput, Prisma.OrganizationUpdateWithoutPortfolioHeadInput>, Prisma.OrganizationUncheckedUpdateWithoutPortfolioHeadInput>
 }
 
+export type OrganizationCreateNestedOneWithoutCollectionsHeadInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutCollectionsHeadInput, Prisma.OrganizationUncheckedCreateWithoutCollectionsHeadInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutCollectionsHeadInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+}
+
+export type OrganizationUpdateOneRequiredWithoutCollectionsHeadNestedInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutCollectionsHeadInput, Prisma.OrganizationUncheckedCreateWithoutCollectionsHeadInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutCollectionsHeadInput
+  upsert?: Prisma.OrganizationUpsertWithoutCollectionsHeadInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutCollectionsHeadInput, Prisma.OrganizationUpdateWithoutCollectionsHeadInput>, Prisma.OrganizationUncheckedUpdateWithoutCollectionsHeadInput>
+}
+
 export type OrganizationCreateWithoutLogoInput = {
   id: number
   name: string
@@ -940,6 +983,7 @@ export type OrganizationCreateWithoutLogoInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
@@ -954,6 +998,7 @@ export type OrganizationCreateWithoutLogoInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -971,6 +1016,7 @@ export type OrganizationUncheckedCreateWithoutLogoInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -985,6 +1031,7 @@ export type OrganizationUncheckedCreateWithoutLogoInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1018,6 +1065,7 @@ export type OrganizationUpdateWithoutLogoInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
@@ -1032,6 +1080,7 @@ export type OrganizationUpdateWithoutLogoInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1049,6 +1098,7 @@ export type OrganizationUncheckedUpdateWithoutLogoInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1063,6 +1113,7 @@ export type OrganizationUncheckedUpdateWithoutLogoInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1080,6 +1131,7 @@ export type OrganizationCreateWithoutTestClockInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1095,6 +1147,7 @@ export type OrganizationCreateWithoutTestClockInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
 }
 
 export type OrganizationUncheckedCreateWithoutTestClockInput = {
@@ -1111,6 +1164,7 @@ export type OrganizationUncheckedCreateWithoutTestClockInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1126,6 +1180,7 @@ export type OrganizationUncheckedCreateWithoutTestClockInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
 export type OrganizationCreateOrConnectWithoutTestClockInput = {
@@ -1158,6 +1213,7 @@ export type OrganizationUpdateWithoutTestClockInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1173,6 +1229,7 @@ export type OrganizationUpdateWithoutTestClockInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
 }
 
 export type OrganizationUncheckedUpdateWithoutTestClockInput = {
@@ -1189,6 +1246,7 @@ export type OrganizationUncheckedUpdateWithoutTestClockInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1204,6 +1262,7 @@ export type OrganizationUncheckedUpdateWithoutTestClockInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
 export type OrganizationCreateWithoutActionsInput = {
@@ -1220,6 +1279,7 @@ export type OrganizationCreateWithoutActionsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
@@ -1234,6 +1294,7 @@ export type OrganizationCreateWithoutActionsInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1251,6 +1312,7 @@ export type OrganizationUncheckedCreateWithoutActionsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1265,6 +1327,7 @@ export type OrganizationUncheckedCreateWithoutActionsInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1298,6 +1361,7 @@ export type OrganizationUpdateWithoutActionsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
@@ -1312,6 +1376,7 @@ export type OrganizationUpdateWithoutActionsInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1329,6 +1394,7 @@ export type OrganizationUncheckedUpdateWithoutActionsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1343,6 +1409,7 @@ export type OrganizationUncheckedUpdateWithoutActionsInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1360,6 +1427,7 @@ export type OrganizationCreateWithoutAccountsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
@@ -1374,6 +1442,7 @@ export type OrganizationCreateWithoutAccountsInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1391,6 +1460,7 @@ export type OrganizationUncheckedCreateWithoutAccountsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1405,6 +1475,7 @@ export type OrganizationUncheckedCreateWithoutAccountsInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1438,6 +1509,7 @@ export type OrganizationUpdateWithoutAccountsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
@@ -1452,6 +1524,7 @@ export type OrganizationUpdateWithoutAccountsInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1469,6 +1542,7 @@ export type OrganizationUncheckedUpdateWithoutAccountsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1483,6 +1557,7 @@ export type OrganizationUncheckedUpdateWithoutAccountsInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1500,6 +1575,7 @@ export type OrganizationCreateWithoutApiKeysInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1514,6 +1590,7 @@ export type OrganizationCreateWithoutApiKeysInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1531,6 +1608,7 @@ export type OrganizationUncheckedCreateWithoutApiKeysInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1545,6 +1623,7 @@ export type OrganizationUncheckedCreateWithoutApiKeysInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1578,6 +1657,7 @@ export type OrganizationUpdateWithoutApiKeysInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1592,6 +1672,7 @@ export type OrganizationUpdateWithoutApiKeysInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1609,6 +1690,7 @@ export type OrganizationUncheckedUpdateWithoutApiKeysInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1623,6 +1705,7 @@ export type OrganizationUncheckedUpdateWithoutApiKeysInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1640,6 +1723,7 @@ export type OrganizationCreateWithoutProductsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1654,6 +1738,7 @@ export type OrganizationCreateWithoutProductsInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1671,6 +1756,7 @@ export type OrganizationUncheckedCreateWithoutProductsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1685,6 +1771,7 @@ export type OrganizationUncheckedCreateWithoutProductsInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1718,6 +1805,7 @@ export type OrganizationUpdateWithoutProductsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1732,6 +1820,7 @@ export type OrganizationUpdateWithoutProductsInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1749,6 +1838,7 @@ export type OrganizationUncheckedUpdateWithoutProductsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1763,6 +1853,7 @@ export type OrganizationUncheckedUpdateWithoutProductsInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1780,6 +1871,7 @@ export type OrganizationCreateWithoutCustomersInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1794,6 +1886,7 @@ export type OrganizationCreateWithoutCustomersInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1811,6 +1904,7 @@ export type OrganizationUncheckedCreateWithoutCustomersInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1825,6 +1919,7 @@ export type OrganizationUncheckedCreateWithoutCustomersInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1858,6 +1953,7 @@ export type OrganizationUpdateWithoutCustomersInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -1872,6 +1968,7 @@ export type OrganizationUpdateWithoutCustomersInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1889,6 +1986,7 @@ export type OrganizationUncheckedUpdateWithoutCustomersInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1903,6 +2001,7 @@ export type OrganizationUncheckedUpdateWithoutCustomersInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -1920,6 +2019,7 @@ export type OrganizationCreateWithoutPoliciesInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -1934,6 +2034,7 @@ export type OrganizationCreateWithoutPoliciesInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1951,6 +2052,7 @@ export type OrganizationUncheckedCreateWithoutPoliciesInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1965,6 +2067,7 @@ export type OrganizationUncheckedCreateWithoutPoliciesInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -1998,6 +2101,7 @@ export type OrganizationUpdateWithoutPoliciesInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2012,6 +2116,7 @@ export type OrganizationUpdateWithoutPoliciesInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2029,6 +2134,7 @@ export type OrganizationUncheckedUpdateWithoutPoliciesInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2043,6 +2149,7 @@ export type OrganizationUncheckedUpdateWithoutPoliciesInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2060,6 +2167,7 @@ export type OrganizationCreateWithoutArrearsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2074,6 +2182,7 @@ export type OrganizationCreateWithoutArrearsInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2091,6 +2200,7 @@ export type OrganizationUncheckedCreateWithoutArrearsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2105,6 +2215,7 @@ export type OrganizationUncheckedCreateWithoutArrearsInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2138,6 +2249,7 @@ export type OrganizationUpdateWithoutArrearsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2152,6 +2264,7 @@ export type OrganizationUpdateWithoutArrearsInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2169,6 +2282,7 @@ export type OrganizationUncheckedUpdateWithoutArrearsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2183,6 +2297,7 @@ export type OrganizationUncheckedUpdateWithoutArrearsInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2200,6 +2315,7 @@ export type OrganizationCreateWithoutFiguresInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2214,6 +2330,7 @@ export type OrganizationCreateWithoutFiguresInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2231,6 +2348,7 @@ export type OrganizationUncheckedCreateWithoutFiguresInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2245,6 +2363,7 @@ export type OrganizationUncheckedCreateWithoutFiguresInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2278,6 +2397,7 @@ export type OrganizationUpdateWithoutFiguresInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2292,6 +2412,7 @@ export type OrganizationUpdateWithoutFiguresInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2309,6 +2430,7 @@ export type OrganizationUncheckedUpdateWithoutFiguresInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2323,6 +2445,7 @@ export type OrganizationUncheckedUpdateWithoutFiguresInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2340,6 +2463,7 @@ export type OrganizationCreateWithoutWebhooksInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2354,6 +2478,7 @@ export type OrganizationCreateWithoutWebhooksInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2371,6 +2496,7 @@ export type OrganizationUncheckedCreateWithoutWebhooksInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2385,6 +2511,7 @@ export type OrganizationUncheckedCreateWithoutWebhooksInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2418,6 +2545,7 @@ export type OrganizationUpdateWithoutWebhooksInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2432,6 +2560,7 @@ export type OrganizationUpdateWithoutWebhooksInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2449,6 +2578,7 @@ export type OrganizationUncheckedUpdateWithoutWebhooksInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2463,6 +2593,7 @@ export type OrganizationUncheckedUpdateWithoutWebhooksInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2480,6 +2611,7 @@ export type OrganizationCreateWithoutChannelsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2494,6 +2626,7 @@ export type OrganizationCreateWithoutChannelsInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2511,6 +2644,7 @@ export type OrganizationUncheckedCreateWithoutChannelsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2525,6 +2659,7 @@ export type OrganizationUncheckedCreateWithoutChannelsInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2558,6 +2693,7 @@ export type OrganizationUpdateWithoutChannelsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2572,6 +2708,7 @@ export type OrganizationUpdateWithoutChannelsInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2589,6 +2726,7 @@ export type OrganizationUncheckedUpdateWithoutChannelsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2603,6 +2741,7 @@ export type OrganizationUncheckedUpdateWithoutChannelsInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2620,6 +2759,7 @@ export type OrganizationCreateWithoutFormatsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2634,6 +2774,7 @@ export type OrganizationCreateWithoutFormatsInput = {
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2651,6 +2792,7 @@ export type OrganizationUncheckedCreateWithoutFormatsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2665,6 +2807,7 @@ export type OrganizationUncheckedCreateWithoutFormatsInput = {
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2698,6 +2841,7 @@ export type OrganizationUpdateWithoutFormatsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2712,6 +2856,7 @@ export type OrganizationUpdateWithoutFormatsInput = {
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2729,6 +2874,7 @@ export type OrganizationUncheckedUpdateWithoutFormatsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2743,6 +2889,7 @@ export type OrganizationUncheckedUpdateWithoutFormatsInput = {
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2760,6 +2907,7 @@ export type OrganizationCreateWithoutExportsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2774,6 +2922,7 @@ export type OrganizationCreateWithoutExportsInput = {
   formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2791,6 +2940,7 @@ export type OrganizationUncheckedCreateWithoutExportsInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2805,6 +2955,7 @@ export type OrganizationUncheckedCreateWithoutExportsInput = {
   formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2838,6 +2989,7 @@ export type OrganizationUpdateWithoutExportsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2852,6 +3004,7 @@ export type OrganizationUpdateWithoutExportsInput = {
   formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2869,6 +3022,7 @@ export type OrganizationUncheckedUpdateWithoutExportsInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2883,6 +3037,7 @@ export type OrganizationUncheckedUpdateWithoutExportsInput = {
   formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -2900,6 +3055,7 @@ export type OrganizationCreateWithoutPortfolioDaysInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -2914,6 +3070,7 @@ export type OrganizationCreateWithoutPortfolioDaysInput = {
   formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2931,6 +3088,7 @@ export type OrganizationUncheckedCreateWithoutPortfolioDaysInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2945,6 +3103,7 @@ export type OrganizationUncheckedCreateWithoutPortfolioDaysInput = {
   formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -2978,6 +3137,7 @@ export type OrganizationUpdateWithoutPortfolioDaysInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -2992,6 +3152,7 @@ export type OrganizationUpdateWithoutPortfolioDaysInput = {
   formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -3009,6 +3170,7 @@ export type OrganizationUncheckedUpdateWithoutPortfolioDaysInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3023,6 +3185,7 @@ export type OrganizationUncheckedUpdateWithoutPortfolioDaysInput = {
   formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -3040,6 +3203,7 @@ export type OrganizationCreateWithoutPortfolioHeadInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
@@ -3054,6 +3218,7 @@ export type OrganizationCreateWithoutPortfolioHeadInput = {
   formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
   exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
 }
 
@@ -3071,6 +3236,7 @@ export type OrganizationUncheckedCreateWithoutPortfolioHeadInput = {
   approvalAbove?: bigint | number | null
   keepBorrowersYears?: number | null
   keepOthersYears?: number | null
+  reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
@@ -3085,6 +3251,7 @@ export type OrganizationUncheckedCreateWithoutPortfolioHeadInput = {
   formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
   exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
   portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
   testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
 }
 
@@ -3118,6 +3285,7 @@ export type OrganizationUpdateWithoutPortfolioHeadInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
@@ -3132,6 +3300,7 @@ export type OrganizationUpdateWithoutPortfolioHeadInput = {
   formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
   exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -3149,6 +3318,7 @@ export type OrganizationUncheckedUpdateWithoutPortfolioHeadInput = {
   approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3163,6 +3333,155 @@ export type OrganizationUncheckedUpdateWithoutPortfolioHeadInput = {
   formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
   exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
   portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationCreateWithoutCollectionsHeadInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  reminderPolicy?: string | null
+  logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationUncheckedCreateWithoutCollectionsHeadInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  reminderPolicy?: string | null
+  logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationCreateOrConnectWithoutCollectionsHeadInput = {
+  where: Prisma.OrganizationWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutCollectionsHeadInput, Prisma.OrganizationUncheckedCreateWithoutCollectionsHeadInput>
+}
+
+export type OrganizationUpsertWithoutCollectionsHeadInput = {
+  update: Prisma.XOR<Prisma.OrganizationUpdateWithoutCollectionsHeadInput, Prisma.OrganizationUncheckedUpdateWithoutCollectionsHeadInput>
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutCollectionsHeadInput, Prisma.OrganizationUncheckedCreateWithoutCollectionsHeadInput>
+  where?: Prisma.OrganizationWhereInput
+}
+
+export type OrganizationUpdateToOneWithWhereWithoutCollectionsHeadInput = {
+  where?: Prisma.OrganizationWhereInput
+  data: Prisma.XOR<Prisma.OrganizationUpdateWithoutCollectionsHeadInput, Prisma.OrganizationUncheckedUpdateWithoutCollectionsHeadInput>
+}
+
+export type OrganizationUpdateWithoutCollectionsHeadInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationUncheckedUpdateWithoutCollectionsHeadInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
   testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
 }
 
@@ -3310,6 +3629,7 @@ export type OrganizationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   approvalAbove?: boolean
   keepBorrowersYears?: boolean
   keepOthersYears?: boolean
+  reminderPolicy?: boolean
   logo?: boolean | Prisma.Organization$logoArgs<ExtArgs>
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
   accounts?: boolean | Prisma.Organization$accountsArgs<ExtArgs>
@@ -3325,6 +3645,7 @@ export type OrganizationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   exports?: boolean | Prisma.Organization$exportsArgs<ExtArgs>
   portfolioDays?: boolean | Prisma.Organization$portfolioDaysArgs<ExtArgs>
   portfolioHead?: boolean | Prisma.Organization$portfolioHeadArgs<ExtArgs>
+  collectionsHead?: boolean | Prisma.Organization$collectionsHeadArgs<ExtArgs>
   testClock?: boolean | Prisma.Organization$testClockArgs<ExtArgs>
   _count?: boolean | Prisma.OrganizationCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["organization"]>
@@ -3343,6 +3664,7 @@ export type OrganizationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   approvalAbove?: boolean
   keepBorrowersYears?: boolean
   keepOthersYears?: boolean
+  reminderPolicy?: boolean
 }, ExtArgs["result"]["organization"]>
 
 export type OrganizationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -3359,6 +3681,7 @@ export type OrganizationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   approvalAbove?: boolean
   keepBorrowersYears?: boolean
   keepOthersYears?: boolean
+  reminderPolicy?: boolean
 }, ExtArgs["result"]["organization"]>
 
 export type OrganizationSelectScalar = {
@@ -3375,9 +3698,10 @@ export type OrganizationSelectScalar = {
   approvalAbove?: boolean
   keepBorrowersYears?: boolean
   keepOthersYears?: boolean
+  reminderPolicy?: boolean
 }
 
-export type OrganizationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "currency" | "officeId" | "officeName" | "paymentMethod" | "createdAt" | "mode" | "legalName" | "licenceNumber" | "approvalAbove" | "keepBorrowersYears" | "keepOthersYears", ExtArgs["result"]["organization"]>
+export type OrganizationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "currency" | "officeId" | "officeName" | "paymentMethod" | "createdAt" | "mode" | "legalName" | "licenceNumber" | "approvalAbove" | "keepBorrowersYears" | "keepOthersYears" | "reminderPolicy", ExtArgs["result"]["organization"]>
 export type OrganizationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   logo?: boolean | Prisma.Organization$logoArgs<ExtArgs>
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
@@ -3394,6 +3718,7 @@ export type OrganizationInclude<ExtArgs extends runtime.Types.Extensions.Interna
   exports?: boolean | Prisma.Organization$exportsArgs<ExtArgs>
   portfolioDays?: boolean | Prisma.Organization$portfolioDaysArgs<ExtArgs>
   portfolioHead?: boolean | Prisma.Organization$portfolioHeadArgs<ExtArgs>
+  collectionsHead?: boolean | Prisma.Organization$collectionsHeadArgs<ExtArgs>
   testClock?: boolean | Prisma.Organization$testClockArgs<ExtArgs>
   _count?: boolean | Prisma.OrganizationCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -3418,6 +3743,7 @@ export type $OrganizationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     exports: Prisma.$ExportFilePayload<ExtArgs>[]
     portfolioDays: Prisma.$PortfolioDayPayload<ExtArgs>[]
     portfolioHead: Prisma.$PortfolioHeadPayload<ExtArgs> | null
+    collectionsHead: Prisma.$CollectionsHeadPayload<ExtArgs> | null
     testClock: Prisma.$TestClockPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -3434,6 +3760,7 @@ export type $OrganizationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     approvalAbove: bigint | null
     keepBorrowersYears: number | null
     keepOthersYears: number | null
+    reminderPolicy: string | null
   }, ExtArgs["result"]["organization"]>
   composites: {}
 }
@@ -3843,6 +4170,7 @@ export interface Prisma__OrganizationClient<T, Null = never, ExtArgs extends run
   exports<T extends Prisma.Organization$exportsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$exportsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ExportFilePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   portfolioDays<T extends Prisma.Organization$portfolioDaysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$portfolioDaysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PortfolioDayPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   portfolioHead<T extends Prisma.Organization$portfolioHeadArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$portfolioHeadArgs<ExtArgs>>): Prisma.Prisma__PortfolioHeadClient<runtime.Types.Result.GetResult<Prisma.$PortfolioHeadPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  collectionsHead<T extends Prisma.Organization$collectionsHeadArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$collectionsHeadArgs<ExtArgs>>): Prisma.Prisma__CollectionsHeadClient<runtime.Types.Result.GetResult<Prisma.$CollectionsHeadPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   testClock<T extends Prisma.Organization$testClockArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$testClockArgs<ExtArgs>>): Prisma.Prisma__TestClockClient<runtime.Types.Result.GetResult<Prisma.$TestClockPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -3886,6 +4214,7 @@ export interface OrganizationFieldRefs {
   readonly approvalAbove: Prisma.FieldRef<"Organization", 'BigInt'>
   readonly keepBorrowersYears: Prisma.FieldRef<"Organization", 'Int'>
   readonly keepOthersYears: Prisma.FieldRef<"Organization", 'Int'>
+  readonly reminderPolicy: Prisma.FieldRef<"Organization", 'String'>
 }
     
 
@@ -4621,6 +4950,25 @@ export type Organization$portfolioHeadArgs<ExtArgs extends runtime.Types.Extensi
    */
   include?: Prisma.PortfolioHeadInclude<ExtArgs> | null
   where?: Prisma.PortfolioHeadWhereInput
+}
+
+/**
+ * Organization.collectionsHead
+ */
+export type Organization$collectionsHeadArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CollectionsHead
+   */
+  select?: Prisma.CollectionsHeadSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CollectionsHead
+   */
+  omit?: Prisma.CollectionsHeadOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CollectionsHeadInclude<ExtArgs> | null
+  where?: Prisma.CollectionsHeadWhereInput
 }
 
 /**

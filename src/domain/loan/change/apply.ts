@@ -32,9 +32,9 @@ export function apply<Row extends Moving & (Loan | LoanHead)>(
   posted: Entry | null,
   now: Instant,
 ): Row {
-  const { reversed, state, modifiedTerms } = decision
+  const { reversed, state, modifiedTerms, penaltyHolds } = decision
   const nextChangeAt = nextReviewAt(loan.nextChangeAt, state.nextChangeAt, now)
-  const terms = modifiedTerms?.terms ?? loan.terms
+  const terms = modifiedTerms?.terms ?? (penaltyHolds ? { ...loan.terms, penaltyHolds } : loan.terms)
   const change = { version: loan.version + 1, updatedAt: now, nextChangeAt, terms }
   // Without an entry, only time has passed.
   if (isHead(loan)) return posted ? advanceHead({ ...loan, ...change }, decision, posted) : { ...loan, ...change }

@@ -20,7 +20,7 @@ export interface ChangeableTerms extends Omit<VersionedTerms, 'schedule'> {
 export interface LoanChanged {
   /** The version of the loan after the change: 1 when it is made, one more with each change. */
   readonly version: number
-  /** The action of the trail: `create`, `update`, `time`, `reverse`, `adjust`, `change` of a bucket, or the type of the entry posted. */
+  /** The action of the trail: `create`, `update`, `hold`, `time`, `reverse`, `adjust`, `change` of a bucket, or the type of the entry posted. */
   readonly action: string
   /** The day from which the change counts: the value date of the entry, the day of disbursement, or the day that was over. */
   readonly on: LocalDate
@@ -163,8 +163,24 @@ export function entriesChanged(
   }
 }
 
-/** Returns a loan that is in another bucket: nothing of the loan itself has changed. */
-export const bucketChanged = (
+/** Returns a change of the days on which no penalty is raised. @param on the day from which the change counts */
+export const holdsChanged = (
+  loan: ChangingLoan,
+  { before, state: after }: Decision,
+  { version, on }: Pick<LoanChanged, 'version' | 'on'>,
+): LoanChanged => ({
+  ...NOTHING_ELSE,
+  version,
+  action: 'hold',
+  on,
+  before,
+  after,
+  ...ofLoan(loan),
+  consequences: consequencesOf(before, after),
+})
+
+/** Returns a loan of which something is told, such as another bucket: nothing of the loan itself has changed. */
+export const loanTold = (
   loan: ChangingLoan,
   { version, on, after }: Pick<LoanChanged, 'version' | 'on' | 'after'>,
 ): LoanChanged => ({

@@ -16,6 +16,7 @@ import { deductedOf, type FeeTax, feeTaxesOf } from '../../schedule/fees.ts'
 import type { Instalment } from '../../schedule/schedule.ts'
 import { withoutInterestTax } from '../../schedule/taxes.ts'
 import { COMPONENTS } from '../portions.ts'
+import type { HeldDays } from './heldDaysText.ts'
 
 /** The penalties of a loan (contract 10.7). Amounts in minor units. */
 export interface PenaltyRule {
@@ -31,6 +32,8 @@ export interface PenaltyRule {
   /** The largest sum of the loan's penalties, minor units; single charges are among them. */
   readonly most: bigint
   readonly per: PenaltyScope
+  /** Days on which none is raised: of a loan, and not of its terms; left out: none. */
+  readonly held?: readonly HeldDays[] | undefined
 }
 
 /** A loan that another one paid off out of its principal. */

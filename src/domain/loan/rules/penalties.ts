@@ -17,10 +17,10 @@ import type { PenaltyRule } from './loanRules.ts'
 import { countThrough, nextAfter, type Occurrences, occurrenceAt, occurrencesAfter } from './occurrences.ts'
 
 /** Returns the penalties of a loan: of its rules, or the one-time penalty of `penaltyAmount` (contract 10.7); null: none. */
-export function penaltyOf({ penaltyAmount, rules, currency }: HeadTerms): PenaltyRule | null {
-  if (penaltyAmount === null) return rules?.penalty ?? null
+export function penaltyOf({ penaltyAmount, rules, currency, penaltyHolds: held }: HeadTerms): PenaltyRule | null {
+  if (penaltyAmount === null) return rules?.penalty && held ? { ...rules.penalty, held } : (rules?.penalty ?? null)
   const fixed = { base: 'fixed', value: penaltyAmount, per: 'loan' } as const
-  return { ...fixed, every: null, graceDays: 0, maxTimes: null, most: largestIn(currency) }
+  return { ...fixed, every: null, graceDays: 0, maxTimes: null, most: largestIn(currency), held }
 }
 
 /** Returns the last day whose occurrences have passed at a moment: each is at the disbursement's time of day. */

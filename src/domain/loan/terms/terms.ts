@@ -4,6 +4,7 @@ import { applyRate, type Currency, type Decimal, type Rate } from '../../money.t
 import { type Product, principalFor, requireWithinCap } from '../../product/product.ts'
 import { type Instalment, productSchedule } from '../../schedule/schedule.ts'
 import type { Entry } from '../entry.ts'
+import type { HeldDays } from '../rules/heldDaysText.ts'
 import { type LoanRules, rulesOf } from '../rules/loanRules.ts'
 
 /** The terms of a loan: fixed at disbursement, until a change of terms. Amounts in minor units. */
@@ -23,6 +24,8 @@ export interface LoanTerms {
   readonly dueAt: Instant
   /** Null: those of contract 4.3. */
   readonly rules: LoanRules | null
+  /** Days on which no penalty is raised, apart from each other, ascending; left out: none. They may be added later. */
+  readonly penaltyHolds?: readonly HeldDays[] | undefined
   readonly schedule: readonly Instalment[]
 }
 

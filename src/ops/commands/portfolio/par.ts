@@ -69,13 +69,14 @@ function divisions(text: string): Division[] {
   })
 }
 
-function toView({ currency: code, productId, month, isRestructured: restructured, total, buckets }: Group) {
+function toView({ currency: code, productId, month, isRestructured: restructured, officerId, total, buckets }: Group) {
   const text = (amount: bigint) => minorToText(amount, currencyOf(code))
   return {
     currencyCode: code,
     productId,
     month,
     restructured,
+    officerId,
     loans: total.loans,
     principalOutstanding: text(total.principal),
     atRisk: AT_RISK_DAYS.map((days, place) => {
@@ -112,6 +113,7 @@ const columnsOf = (by: readonly Division[]): Column<Row>[] => [
   ...(by.includes('restructured')
     ? [['restructured', ({ group }) => (group.isRestructured ? 'yes' : 'no')] as Column<Row>]
     : []),
+  ...(by.includes('officer') ? [['officer', ({ group }) => group.officerId, 'right'] as Column<Row>] : []),
   ['bucket', ({ bucket }) => bucket],
   ['loans', ({ sums }) => sums.loans, 'right'],
   ['principal', ({ sums, group }) => minorToText(sums.principal, currencyOf(group.currency)), 'right'],

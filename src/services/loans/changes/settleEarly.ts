@@ -1,11 +1,11 @@
 import type { Author } from '../../../db/audit/trail.ts'
 import type { LoanChange } from '../../../db/loans/saveLoans.ts'
 import type { StoredHead, StoredLoan } from '../../../db/loans/storedLoan.ts'
-import type { Instant } from '../../../domain/dates.ts'
+import { dateIn, type Instant } from '../../../domain/dates.ts'
 import { invariant } from '../../../domain/errors.ts'
 import { isHead } from '../../../domain/loan/carriedForward/loanHead.ts'
 import { apply } from '../../../domain/loan/change/apply.ts'
-import { entriesChanged } from '../../../domain/loan/change/change.ts'
+import { entriesChanged, holdsChanged } from '../../../domain/loan/change/change.ts'
 import type { Entry } from '../../../domain/loan/entry.ts'
 import type { Decision } from '../../../domain/loan/loan.ts'
 import { settle, settledDayOf } from '../../../domain/loan/rules/earlySettlement.ts'
@@ -89,7 +89,11 @@ export function savedFirst(
 }
 
 function changeOf(loan: StoredLoan | StoredHead, decided: DecidedChange, version: number): LoanChange {
-  const { author, decision, posted } = decided
+  const { author, decision, posted, at } = decided
+  if (decision.penaltyHolds) {
+    const on = dateIn(loan.terms.zone, at)
+    return { ...decided, changed: holdsChanged(loan, decision, { version, on }) }
+  }
   if (decision.modifiedTerms) {
     invariant(!isHead(loan), 'terms are modified on the whole loan')
     return { ...decided, ...changeOfTerms(loan, decided, version) }

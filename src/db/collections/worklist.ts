@@ -1,6 +1,7 @@
 import type { ContactChannel, ContactOutcome } from '../../domain/collections/contact.ts'
 import type { HoldKind } from '../../domain/collections/hold.ts'
 import type { Instant, LocalDate } from '../../domain/dates.ts'
+import type { StoredPerson } from '../customers/identities.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { type Parameter, statement, unprepared } from '../queries/statement.ts'
 
@@ -122,3 +123,15 @@ export const readWorkDetails = async (
   snapshot: Snapshot,
   of: { readonly organizationId: number; readonly ids: readonly bigint[]; readonly today: LocalDate },
 ): Promise<WorkDetails[]> => (await snapshot.query<WorkDetails>(details(of))).rows
+
+const people = statement<{ organizationId: number; ids: readonly bigint[] }>(
+  'people-of-work',
+  (p) => `SELECT id, person_key AS "personKey", identity FROM customer
+    WHERE organization_id = ${p('organizationId')} AND id = ANY (${p('ids')}::bigint[]) AND identity IS NOT NULL`,
+)
+
+/** Reads who some customers are, encrypted; those of whom nothing is known are left out. */
+export const readPeopleOf = async (
+  snapshot: Snapshot,
+  of: { readonly organizationId: number; readonly ids: readonly bigint[] },
+): Promise<StoredPerson[]> => (await snapshot.query<StoredPerson>(people(of))).rows

@@ -7,6 +7,7 @@ import { type Desk, type Fields, type Frame, type PageWord, textOf } from '../de
 /** The pages of the menu: the address, the word, and who sees the page. */
 const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'readers' | 'admins'])[] = [
   ['/', 'today', 'all'],
+  ['/worklist', 'workList', 'all'],
   ['/customers', 'customers', 'all'],
   ['/arrears', 'arrears', 'all'],
   ['/portfolio-at-risk', 'portfolioAtRisk', 'readers'],
@@ -136,15 +137,25 @@ select, input { max-width: 100% }
 .key { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin: 0 6px 0 0 }
 .key ~ .key, .note { margin-left: 16px }
 .note { color: var(--soft); font-weight: 400 }
-/* A table of figures is scrolled sideways; what the row is about stays where it is. */
+.fold { position: absolute; opacity: 0; width: 1px; height: 1px }
+.unfold { display: none }
+/* On a phone each row of a table is a card, and the menu is folded. */
 @media (max-width: 700px) {
   header, main, footer { padding-left: 16px; padding-right: 16px }
   caption, figcaption { max-width: calc(100vw - 32px) }
-  th, td { padding: 6px 8px }
-  th:first-child, td:first-child:not(.empty) { position: sticky; left: 0; background: var(--paper) }
-  td { white-space: nowrap }
-  .words { min-width: 120px; white-space: normal }
-  .words:not(:first-child) { min-width: 260px }
+  thead { position: absolute; left: -9999px }
+  table, tbody, caption { display: block }
+  tr { display: block; padding: 8px 12px; margin: 0 0 10px; border: 1px solid var(--rule); border-radius: 8px }
+  td, td.figure, td.words { display: flex; justify-content: space-between; gap: 16px; padding: 3px 0; border: 0; min-width: 0; white-space: normal; text-align: right; overflow-wrap: anywhere }
+  td::before { content: attr(data-label); color: var(--soft); text-align: left; flex: none; max-width: 55% }
+  td:empty, td.empty::before { display: none }
+  td:first-child { font-weight: 600 }
+  td a { padding: 2px 0 }
+  .unfold { display: inline-block; padding: 4px 12px; border: 1px solid var(--rule); border-radius: 6px; color: var(--ink) }
+  .fold:focus-visible + .unfold { outline: 3px solid var(--first); outline-offset: 2px }
+  .fold:not(:checked) ~ nav { display: none }
+  header .search { flex-basis: 60% }
+  header .search label span { display: none }
   .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)) }
   .tiles dd { font-size: 17px; overflow-wrap: anywhere }
   .axis { font-size: 24px }
@@ -178,7 +189,7 @@ function document(frame: Frame, title: string, { header, body, footer }: Parts):
 }
 
 const searchForm = ({ say }: Desk, search: string): Html =>
-  html`<form class="search" action="/search" role="search"><label><span>${say('search')}</span> <input name="q" type="search" maxlength="100" value="${search}" placeholder="${say('searchHint')}" required></label> <button>${say('search')}</button></form>`
+  html`<form class="search" action="/search" role="search"><label><span>${say('search')}</span> <input name="q" type="search" accesskey="s" maxlength="100" value="${search}" placeholder="${say('searchHint')}" required></label> <button>${say('search')}</button></form>`
 
 function menu({ say, isReader, isAdmin, here }: Desk): Html {
   const [path] = here.split('?')
@@ -186,7 +197,7 @@ function menu({ say, isReader, isAdmin, here }: Desk): Html {
   const items = MENU.filter(([, , who]) => sees[who])
   const link = (to: string, word: PageWord) =>
     html`<li><a href="${to}"${to === path && html` aria-current="page"`}>${say(word)}</a></li>`
-  return html`<nav aria-label="${say('menu')}"><ul>${items.map(([to, word]) => link(to, word))}</ul></nav>`
+  return html`<input class="fold" type="checkbox" id="menu"><label class="unfold" for="menu">${say('foldedMenu')}</label><nav aria-label="${say('menu')}"><ul>${items.map(([to, word]) => link(to, word))}</ul></nav>`
 }
 
 /** Builds a form that is one button, for something that changes. */
@@ -229,7 +240,7 @@ export function table(
   }
   return html`<section tabindex="0" aria-label="${caption}"><table><caption>${caption}</caption>
 <thead><tr>${columns.map(([head], index) => html`<th scope="col"${kind(index)}>${head}</th>`)}</tr></thead>
-<tbody>${rows.map((row) => html`<tr>${row.map((cell, index) => html`<td${kind(index)}>${cell}</td>`)}</tr>\n`)}${
+<tbody>${rows.map((row) => html`<tr>${row.map((cell, index) => html`<td${kind(index)} data-label="${columns[index]?.[0] ?? ''}">${cell}</td>`)}</tr>\n`)}${
     rows.length === 0 && html`<tr><td colspan="${columns.length}" class="empty">${empty}</td></tr>`
   }</tbody></table></section>`
 }

@@ -2,9 +2,10 @@ import { note as noteSchema, text as textSchema } from '../../api/wire.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
-import { adjust, type Posting, post, reverse, type Saving } from '../../domain/loan/loan.ts'
+import { adjust, type Posting, post, reverse, type Saving, stateOf } from '../../domain/loan/loan.ts'
+import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Decimal, minorToText, parseDecimal } from '../../domain/money.ts'
-import type { Caller } from '../../services/access/caller.ts'
+import { type Caller, requireWriter } from '../../services/access/caller.ts'
 import type { Waits } from '../../services/approvals/waiting.ts'
 import type { Deps } from '../../services/deps.ts'
 import type { StoredLoan } from '../../services/loans/loans.ts'
@@ -37,8 +38,10 @@ export interface LoanAction {
   readonly means: PageWord
   readonly done: Done
   readonly fields: readonly Field[]
+  /** Requires a person who may make the change; an ADMIN when left out. @throws LendingError `permission_denied` */
+  readonly allow?: (caller: Caller) => void
   /** Returns the values with which the form begins. */
-  start?(loan: StoredLoan, entry: Entry | undefined): Fields
+  start?(loan: StoredLoan, entry: Entry | undefined, at: Instant): Fields
   /** Reads the form and returns the decision on a loan. @throws LendingError */
   decide(
     deps: Deps,
@@ -81,12 +84,16 @@ function nameOf(fields: Fields): string {
   return read.data
 }
 
+/** Returns what is overdue; where nothing is, what the next instalment owes. */
+const dueNow = ({ totalOverdue, periods }: LoanState): bigint =>
+  totalOverdue > 0n ? totalOverdue : (periods.find(({ owed }) => owed > 0n)?.owed ?? 0n)
+
 const KINDS = ['fee', 'penalty'] as const
 const TYPE_OF = { fee: 'Fee', penalty: 'Penalty' } as const
 
 /** An action that posts an entry. */
 const posting = (
-  rest: Pick<LoanAction, 'title' | 'means' | 'done' | 'fields'>,
+  rest: Pick<LoanAction, 'title' | 'means' | 'done' | 'fields' | 'allow' | 'start'>,
   postingOf: (fields: Fields) => Posting,
 ): LoanAction => ({
   ...rest,
@@ -99,6 +106,23 @@ const posting = (
 
 /** The actions on a whole loan, by the word in the address. */
 export const LOAN_ACTIONS: Readonly<Record<string, LoanAction>> = {
+  repay: posting(
+    {
+      title: 'titleRepay',
+      means: 'meansRepay',
+      done: 'doneRepay',
+      fields: [AMOUNT, { name: 'date', word: 'emptyIsToday', kind: 'date' }, NOTE],
+      allow: requireWriter,
+      start: (loan, _, at) => ({ amount: minorToText(dueNow(stateOf(loan, at)), loan.terms.currency) }),
+    },
+    (fields) => ({
+      type: 'Repayment',
+      amount: amountOf(fields),
+      valueDate: dayOf(fields, 'date'),
+      token: null,
+      note: noteOf(fields),
+    }),
+  ),
   'write-off': posting(
     {
       title: 'titleWriteOff',

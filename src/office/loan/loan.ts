@@ -9,7 +9,8 @@ import { latestPostings, type Posting } from '../../services/accounting/postings
 import { getLoan, type LoanNow } from '../../services/loans/loans.ts'
 import { POSTING_WORDS } from '../../words/names.ts'
 import { nameIn } from '../../words/words.ts'
-import { type Desk, type Fields, idOf, sayName, timeText } from '../desk.ts'
+import { collectionsOf } from '../collections/shown.ts'
+import { type Desk, type Fields, idOf, sayName, textOf, timeText } from '../desk.ts'
 import { type Column, done, figures, money, page, table, tile, tiles } from '../layout/page.ts'
 import { stepPlot } from '../layout/plot.ts'
 import { statementForm } from '../pages/documents.ts'
@@ -40,6 +41,7 @@ export async function loanPage(desk: Desk, text: string, query: Fields): Promise
   const title = `${say('loan')} ${loan.id}`
   const body = html`<h1>${title}</h1>
 ${done(desk, query)}
+${textOf(query, 'done') === 'doneRepay' && lastReceipt(desk, found)}
 <p><a href="/customers/${loan.customerId}">${say('customer')} ${loan.customerExternalId ?? loan.customerBusinessName ?? loan.customerId}</a> · ${loan.productName ?? say('ofRecordSystem')} · ${loan.terms.currency.code} · ${say('disbursedOn')} ${loan.terms.disbursedOn} · ${say('dueOn')} ${loan.terms.dueOn}</p>
 ${summary(desk, found)}
 ${actions(desk, found)}
@@ -47,6 +49,7 @@ ${statementForm(desk, loan.id)}
 ${balance(desk, found)}
 ${schedule(desk, found)}
 ${entries(desk, found)}
+${await collectionsOf(desk, found)}
 ${await securityOf(desk, loan.id)}
 ${postings && journal(desk, postings, await accountNames(desk))}`
   return page(desk, title, body)
@@ -68,13 +71,24 @@ function summary({ say }: Desk, { loan, state }: LoanNow): Html {
   ])
 }
 
-/** Builds the links to what an ADMIN may do with the whole loan. */
-function actions({ say, isAdmin }: Desk, { loan, state }: LoanNow): Html | false {
-  if (!isAdmin || state.status !== 'Active') return false
+/** Builds the link to the receipt of the last transaction that moved money; nothing where there is none. */
+function lastReceipt({ say, language }: Desk, { loan }: LoanNow): Html | false {
+  const last = loan.entries.findLast(({ type, reversedAt }) => movesMoney(type) && reversedAt === null)
+  return (
+    last !== undefined &&
+    html`<p class="actions"><a href="/loans/${loan.id}/transactions/${last.id}/receipt?language=${language}">${say('lastReceipt')}</a></p>`
+  )
+}
+
+/** Builds the links to what may be done with the whole loan: repayments by everybody who may change something, the rest by an ADMIN. */
+function actions({ say, isAdmin, mayChange }: Desk, { loan, state }: LoanNow): Html | false {
+  if (!mayChange) return false
+  const repay = html`<a href="/loans/${loan.id}/do/repay">${say('repay')}</a> `
+  if (!isAdmin || state.status !== 'Active') return html`<p class="actions">${repay}</p>`
   const to = (action: string, word: 'waive' | 'charge' | 'writeOff' | 'restructure') =>
     html`<a href="/loans/${loan.id}/do/${action}">${say(word)}</a> `
   const interest = totalOf({ ...state.outstanding, principal: 0n, fees: 0n, penalty: 0n })
-  return html`<p class="actions">${say('actions')}: ${interest > 0n && to('waive', 'waive')}${to('charge', 'charge')}${state.chargedOffOn === null && to('restructure', 'restructure')}${to('write-off', 'writeOff')}</p>`
+  return html`<p class="actions">${say('actions')}: ${repay}${interest > 0n && to('waive', 'waive')}${to('charge', 'charge')}${state.chargedOffOn === null && to('restructure', 'restructure')}${to('write-off', 'writeOff')}</p>`
 }
 
 function schedule({ say }: Desk, { loan, state }: LoanNow): Html {

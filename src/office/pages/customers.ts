@@ -9,6 +9,7 @@ import { type Customer, getCustomer, getIdentity, listCustomers } from '../../se
 import { listLoans } from '../../services/loans/loanList.ts'
 import type { LoanNow } from '../../services/loans/loans.ts'
 import { LONGEST_SEARCH, MOST_FOUND, search } from '../../services/office/search.ts'
+import { contactsOf } from '../collections/shown.ts'
 import { type Desk, type Fields, idOf, sayName, textOf } from '../desk.ts'
 import { done, linkOf, money, page, table, tile, tiles } from '../layout/page.ts'
 import { consentsOf } from '../people/consents.ts'
@@ -19,7 +20,7 @@ const MOST_LOANS = 100
 
 /** Builds the page of all customers, in the order in which they came. */
 export async function customersPage(desk: Desk, query: Fields): Promise<string> {
-  const { deps, caller, say } = desk
+  const { deps, caller, say, mayChange } = desk
   const after = textOf(query, 'after')
   const range = after === undefined ? { rows: ROWS, page: 1 } : { rows: ROWS, after }
   const { items, next } = await listCustomers(deps, caller, {}, range)
@@ -31,6 +32,7 @@ export async function customersPage(desk: Desk, query: Fields): Promise<string> 
     customer.activationDate ?? '',
   ])
   const body = html`<h1>${say('customers')}</h1>
+${mayChange && html`<p class="actions"><a href="/customers/do/create">${say('newCustomer')}</a></p>`}
 ${table(
   say('customers'),
   [[say('id')], [say('name'), 'words'], [say('externalId')], [say('status')], [say('activationDate')]],
@@ -43,7 +45,7 @@ ${next !== undefined && items.length === ROWS && html`<p><a href="${linkOf('/cus
 
 /** Builds the page of one customer, with the loans and the scorecard as of now. @throws LendingError `not_found` */
 export async function customerPage(desk: Desk, text: string, query: Fields): Promise<string> {
-  const { deps, caller, say, isAdmin } = desk
+  const { deps, caller, say, isAdmin, mayChange } = desk
   const id = idOf(text, 'customer')
   const [customer, borrower, card] = await Promise.all([
     getCustomer(deps, caller, { id }),
@@ -64,7 +66,9 @@ export async function customerPage(desk: Desk, text: string, query: Fields): Pro
 ${done(desk, query)}
 ${details(desk, customer, borrower)}
 ${mayReadPeople(caller) && (await person(desk, id))}
+${mayChange && customer.status === 'Active' && html`<p class="actions"><a href="/customers/${id}/do/lend">${say('lend')}</a></p>`}
 ${isAdmin && customer.status === 'Active' && html`<p class="actions"><a href="/customers/${id}/do/close">${say('closeCustomer')}</a></p>`}
+${await contactsOf(desk, id)}
 ${await consentsOf(desk, id)}
 ${isAdmin && (await dataRequestsOf(desk, id))}
 ${loansOf(desk, loans.items)}

@@ -2,14 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { html } from '../../api/http/html.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import { notFound } from '../../domain/errors.ts'
+import { requireAdmin } from '../../services/access/caller.ts'
 import { createIdempotency } from '../../services/access/idempotency.ts'
 import { isWaiting } from '../../services/approvals/waiting.ts'
 import { closeCustomer, getCustomer } from '../../services/customers/customers.ts'
 import type { Core } from '../../services/deps.ts'
-import { previewChange } from '../../services/loans/changes/preview.ts'
+import { previewDecision } from '../../services/loans/changes/preview.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getProduct, retireProduct } from '../../services/organizations/products.ts'
-import { dayOf, idOf, sayName } from '../desk.ts'
+import { customerStep, lendStep } from '../collections/lending.ts'
+import { assignStep, cancelStep, contactStep, holdStep, promiseStep, releaseHoldStep } from '../collections/steps.ts'
+import { dayOf, type Fields, idOf, sayName } from '../desk.ts'
 import { acceptExportStep, createExportStep } from '../exports/steps.ts'
 import { tile, tiles } from '../layout/page.ts'
 import {
@@ -31,7 +34,7 @@ import { identifyStep } from './people.ts'
 import { applyStep } from './reconciliations.ts'
 
 type Params = Readonly<Record<'id' | 'loanId' | 'partId' | 'transactionId' | 'action', string>>
-type Request = FastifyRequest<{ Params: Params }>
+type Request = FastifyRequest<{ Params: Params; Querystring: Fields }>
 
 const noSuchAction = () => notFound('there is no such action')
 
@@ -42,16 +45,24 @@ function actionOf(actions: Readonly<Record<string, LoanAction>>, name: string): 
   return action
 }
 
-/** Adds what an ADMIN may do at the office pages. */
+/** Adds what people may do at the office pages. */
 export function addActions(app: FastifyInstance, deps: Core): void {
   const idempotency = createIdempotency(deps)
   const add = (path: string, stepOf: (request: Request) => Promise<Step>) =>
-    app.route<{ Params: Params }>({
+    app.route<{ Params: Params; Querystring: Fields }>({
       method: ['GET', 'POST'],
       url: path,
       handler: async (request: Request, reply: FastifyReply) =>
         takeStep(idempotency, request, reply, await stepOf(request)),
     })
+  add('/customers/do/create', customerStep)
+  add('/customers/:id/do/lend', lendStep)
+  add('/customers/:id/do/contact', contactStep)
+  add('/loans/:id/do/promise', promiseStep)
+  add('/loans/:id/promises/:partId/do/cancel', cancelStep)
+  add('/loans/:id/do/hold', holdStep)
+  add('/loans/:id/holds/:partId/do/release', releaseHoldStep)
+  add('/loans/:id/do/assign', assignStep)
   add('/loans/:id/do/:action', loanStep)
   add('/loans/:id/transactions/:transactionId/do/:action', transactionStep)
   add('/customers/:id/do/close', closeStep)
@@ -101,7 +112,7 @@ async function changeStep(
 ): Promise<Step> {
   const { deps, caller, say } = desk
   const { loanId, transactionId } = subject
-  const { loan } = await getLoan(deps, caller, { id: loanId })
+  const { loan, at } = await getLoan(deps, caller, { id: loanId })
   const entry = loan.entries.find(({ id }) => id === transactionId)
   if (transactionId !== 0n && !entry) throw notFound('no transaction of this loan has that id')
   return {
@@ -109,15 +120,12 @@ async function changeStep(
     title: say(action.title, { loan: loanId, id: transactionId }),
     means: say(action.means),
     fields: action.fields,
-    values: action.start?.(loan, entry) ?? {},
+    values: action.start?.(loan, entry, at) ?? {},
     back: `/loans/${loanId}`,
+    allow: action.allow ?? requireAdmin,
     async show(fields) {
-      const preview = await previewChange(
-        deps,
-        caller,
-        { id: loanId },
-        await action.decide(deps, caller, fields, subject),
-      )
+      const decide = await action.decide(deps, caller, fields, subject)
+      const preview = await previewDecision(deps, caller, { id: loanId }, decide)
       return { view: previewTable(desk, preview), mark: String(preview.loan.version) }
     },
     async run(by, fields) {

@@ -38,8 +38,8 @@ export interface Step {
   about?(): Promise<Html>
   /** Shows what the change makes, and changes nothing. @throws LendingError */
   show(fields: Fields): Promise<Shown>
-  /** Makes the change. @throws LendingError */
-  run(caller: Caller, fields: Fields): Promise<Done>
+  /** Makes the change. @returns what was done, and the page to go on to where the change has made one. @throws LendingError */
+  run(caller: Caller, fields: Fields): Promise<Done | { readonly done: Done; readonly back: string }>
 }
 
 /** Answers a request for a step of a change: the form, its preview, or the change itself. @throws LendingError */
@@ -88,8 +88,9 @@ async function confirm(idempotency: Idempotency, { desk, reply, step, sent }: Co
   try {
     const shown = await step.show(sent)
     if (shown.mark !== textOf(sent, 'mark')) return await sendQuestion(reply, desk, step, { sent, fresh: false })
-    const done = await step.run({ ...desk.caller, claim: begun.turn.claim }, sent)
-    return reply.redirect(linkOf(step.back, { done }), 303)
+    const result = await step.run({ ...desk.caller, claim: begun.turn.claim }, sent)
+    const { done, back } = typeof result === 'string' ? { done: result, back: step.back } : result
+    return reply.redirect(linkOf(back, { done }), 303)
   } finally {
     begun.turn.end()
   }

@@ -38,7 +38,8 @@ const choiceOf = (name: 'gender' | 'idType' | 'verificationResult', names: reado
   choices: [['', 'person_unknown'], ...names.map((one) => [one, `person_${one}`] as const)],
 })
 
-const FIELDS: readonly Field[] = [
+/** The fields of who a customer is. */
+export const PERSON_FIELDS: readonly Field[] = [
   textField('firstName'),
   textField('middleName'),
   textField('lastName'),
@@ -67,7 +68,7 @@ const CHECK = {
 const schema = z.strictObject({ ...IDENTITY_MEMBERS, verification: verificationRequest.optional() })
 
 /** Reads the form. @throws LendingError `invalid_argument` */
-function identityIn(fields: Fields): Identity {
+export function identityIn(fields: Fields): Identity {
   const given = (name: string) => textOf(fields, name, LONGEST_IDENTITY.address)?.trim() || undefined
   const check = Object.fromEntries(Object.entries(CHECK).map(([member, name]) => [member, given(name)]))
   const isChecked = Object.values(check).some((value) => value !== undefined)
@@ -101,7 +102,7 @@ export async function identifyStep({
     path: url.split('?')[0]!,
     title: say('titleIdentify', { id }),
     means: say('meansIdentify'),
-    fields: FIELDS,
+    fields: PERSON_FIELDS,
     values: valuesOf(known),
     back: `/customers/${id}`,
     async show(fields) {

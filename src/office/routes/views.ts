@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { worklistPage } from '../collections/worklist.ts'
 import type { Desk, Fields } from '../desk.ts'
 import { exportFilePage, exportFilesPage } from '../exports/pages.ts'
 import { loanPage } from '../loan/loan.ts'
@@ -23,6 +24,7 @@ import { dataRequestPage, dataRequestsPage } from '../people/dataRequests.ts'
 type View = (desk: Desk, query: Fields, id: string) => string | Promise<string>
 
 const VIEWS: Readonly<Record<string, View>> = {
+  '/worklist': worklistPage,
   '/search': searchPage,
   '/customers': customersPage,
   '/customers/:id': (desk, query, id) => customerPage(desk, id, query),

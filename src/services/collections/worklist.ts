@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import {
   findWork,
+  readPeopleOf,
   readWorkDetails,
   type WorkDetails,
   type WorklistOrder,
@@ -9,15 +10,16 @@ import {
 import { type OverdueLoan, readOverdue } from '../../db/portfolio/arrearsList.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import { displayName } from '../../domain/customer/customer.ts'
+import { fullName, type Identity } from '../../domain/customer/identity.ts'
 import { dateIn, type Instant, type LocalDate, startOfDay, toRfc3339 } from '../../domain/dates.ts'
 import type { Bucket, DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { delinquencyNow } from '../../domain/delinquency/position.ts'
 import { isCustomerRepayment } from '../../domain/loan/entry.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import type { Currency } from '../../domain/money.ts'
-import type { Caller } from '../access/caller.ts'
+import { type Caller, mayReadPeople } from '../access/caller.ts'
 import { findPolicy } from '../delinquency/policies.ts'
-import type { Caches, Core } from '../deps.ts'
+import type { Caches, Core, Writing } from '../deps.ts'
 import { bucketOf } from '../portfolio/arrears.ts'
 
 export { WORKLIST_ORDERS, type WorklistOrder } from '../../db/collections/worklist.ts'
@@ -68,15 +70,16 @@ export interface Worklist {
 
 /**
  * Lists the loans to work at: those that are overdue, and those whose next action is due. The figures are of now; the bucket that is
- * asked for is the one of the beginning of the day.
+ * asked for is the one of the beginning of the day. Who may read people sees who the customers are.
  * @throws LendingError `invalid_argument` for a bucket that is none; `resource_exhausted` when too many questions about a whole
  *   portfolio wait
  */
 export async function readWorklist(
-  deps: Core & Caches,
-  { organizationId }: Caller,
+  deps: Core & Caches & Pick<Writing, 'people'>,
+  caller: Caller,
   request: WorklistRequest,
 ): Promise<Worklist> {
+  const { organizationId } = caller
   const { zone } = deps.config
   const now = deps.now(organizationId)
   const today = dateIn(zone, now)
@@ -99,17 +102,29 @@ export async function readWorklist(
       const ids = places.map(({ id }) => id)
       const loans = new Map((await readOverdue(snapshot, zone, { organizationId, ids })).map((loan) => [loan.id, loan]))
       const details = await readWorkDetails(snapshot, { organizationId, ids, today })
+      const customerIds = [...loans.values()].map(({ customerId }) => customerId)
+      const sealed = mayReadPeople(caller) ? await readPeopleOf(snapshot, { organizationId, ids: customerIds }) : []
+      const known = new Map(sealed.map((one) => [one.id, deps.people.open({ organizationId, id: one.id }, one)]))
       const detailed = new Map(details.map((one) => [one.loanId, one]))
       const items: WorkItem[] = []
       for (const [index, place] of places.entries()) {
-        items.push(itemOf(loans.get(place.id)!, { place, details: detailed.get(place.id)!, policy, now }))
+        const loan = loans.get(place.id)!
+        const item = itemOf(loan, { place, details: detailed.get(place.id)!, policy, now })
+        const person = known.get(loan.customerId)
+        items.push(person ? { ...item, ...toldOf(item, person) } : item)
         if ((index + 1) % SLICE === 0) await turn()
       }
       return { asOf: today, items, total }
     })
-  const name = JSON.stringify(['worklist', version, request])
+  const name = JSON.stringify(['worklist', version, request, mayReadPeople(caller)])
   return deps.portfolioReads.run({ organizationId, name }, read)
 }
+
+/** Returns the name and the phone number of a person, where they are known. */
+const toldOf = ({ customerName, phone }: WorkItem, person: Identity): Pick<WorkItem, 'customerName' | 'phone'> => ({
+  customerName: fullName(person) || customerName,
+  phone: person.phone ?? phone,
+})
 
 function itemOf(
   loan: OverdueLoan,

@@ -169,16 +169,24 @@ describe('the page of the book in Chromium', () => {
     })
   })
 
-  it('narrow: a table is scrolled alone, and its first column stays', async () => {
+  it('narrow: each row of a table is a card on the screen, whose cells say what they are', async () => {
     await show('/book', NARROW, async (page) => {
       const section = page.locator('section', { hasText: 'Outstanding, overdue' })
-      const product = section.locator('tbody td').first()
-      const before = await product.boundingBox()
-      expect(await section.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(true)
-      await section.evaluate((one) => one.scrollTo(10_000, 0))
-      const last = await section.locator('tbody tr').first().locator('td').last().boundingBox()
+      expect(await section.evaluate((one) => one.scrollWidth > one.clientWidth)).toBe(false)
+      const cells = section.locator('tbody tr').first().locator('td')
+      const last = await cells.last().boundingBox()
       expect(last!.x + last!.width).toBeLessThanOrEqual(390)
-      expect((await product.boundingBox())!.x).toBe(before!.x)
+      expect(await cells.last().getAttribute('data-label')).toBe(await section.locator('thead th').last().textContent())
+    })
+  })
+
+  it('narrow: the menu is folded until it is asked for', async () => {
+    await show('/book', NARROW, async (page) => {
+      const heading = await page.locator('h1').boundingBox()
+      expect(heading!.y).toBeLessThan(200)
+      expect(await page.getByRole('link', { name: 'Audit trail' }).isVisible()).toBe(false)
+      await page.locator('#menu').press('Space')
+      expect(await page.getByRole('link', { name: 'Audit trail' }).isVisible()).toBe(true)
     })
   })
 

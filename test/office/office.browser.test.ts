@@ -18,6 +18,7 @@ let browser: Browser
 let loan: string
 let customer: string
 let idle: string
+let late: string
 let payment: string
 let channelId: string
 let reconciliation: string
@@ -25,6 +26,12 @@ let reconciliation: string
 beforeAll(async () => {
   if (installed === undefined) return
   service = await startService()
+  const now = new Date(service.clock.now()).toISOString()
+  service.clock.set('2025-12-20T09:30:00+03:00')
+  const identity = { firstName: HOSTILE, lastName: 'Mrisho', phone: '+255 700 000 222' }
+  await service.post('/v1/customers', { body: { externalId: 'late', identity } })
+  late = (await service.post('/v1/loans', { body: { customerId: 'late', productId: 1, principal: 50_000 } })).body.id
+  service.clock.set(now)
   customer = (await service.post('/v1/customers', { body: { externalId: HOSTILE } })).body.id
   idle = (await service.post('/v1/customers', { body: { externalId: 'idle' } })).body.id
   await service.post('/v1/customers', { body: { externalId: 'held' } })
@@ -61,6 +68,8 @@ beforeEach(({ skip }) => skip(installed === undefined, 'Chromium is not installe
 const WIDE = { viewport: { width: 1400, height: 900 } }
 const NARROW = { viewport: { width: 390, height: 844 } }
 const PATHS = () => [
+  ...['/worklist', '/customers/do/create', `/customers/${customer}/do/lend`, `/customers/${customer}/do/contact`],
+  ...['promise', 'hold', 'assign', 'repay'].map((action) => `/loans/${loan}/do/${action}`),
   ...['/', '/customers', `/customers/${customer}`, `/loans/${loan}`, '/search?q=%3Cimg', '/arrears', '/pending'],
   ...['/portfolio-at-risk', '/products', '/documents', '/journal', '/trial-balance', '/webhooks', '/audit'],
   ...['/exports', '/book', `/loans/${loan}/do/waive`, `/loans/${loan}/do/charge`, `/customers/${customer}/do/close`],
@@ -115,7 +124,8 @@ describe.each([
   })
 })
 
-const CONTROLS = 'a[href], button, input:not([type=hidden]), select'
+/** The button of the menu is there on a phone alone. */
+const CONTROLS = 'a[href], button, input:not([type=hidden], .fold), select'
 
 /** Presses the tab key until the focus is on an element with a text, and returns how often. */
 async function tabTo(page: Page, text: string): Promise<number> {
@@ -129,6 +139,41 @@ async function tabTo(page: Page, text: string): Promise<number> {
   }
   return expect.unreachable(`the tab key never came to "${text}"`)
 }
+
+describe.each([
+  ['wide, in English', { viewport: { width: 1400, height: 900 }, locale: 'en-GB' }],
+  ['narrow, in Kiswahili', { ...NARROW, locale: 'sw-TZ' }],
+])("an officer's morning, %s", (_, options) => {
+  it('takes at most 12 actions: whom to call, the call, a promise, a repayment and its receipt', async () => {
+    await open(async (page) => {
+      let actions = 0
+      const press = async (selector: string) => {
+        actions += 1
+        await page.locator(selector).first().click()
+      }
+      await goTo(page, '/worklist')
+      actions += 1
+      // The call itself is one: the phone number is a link that a telephone opens.
+      expect(await page.locator('a[href="tel:+255700000222"]').isVisible()).toBe(true)
+      actions += 1
+      await press(`a[href="/loans/${late}/do/promise"]`)
+      await page.locator('input[name=amount]').fill('1000')
+      await page.locator('input[name=until]').fill('2026-02-05')
+      await press('main form button')
+      await press('.question button')
+      await page.waitForURL(`**/loans/${late}?done=donePromise`)
+      await press(`a[href="/loans/${late}/do/repay"]`)
+      await page.locator('input[name=amount]').fill('1000')
+      await press('main form button')
+      await press('.question button')
+      await page.waitForURL(`**/loans/${late}?done=doneRepay`)
+      const receipt = page.locator('p.actions a[href*="/receipt"]').first()
+      expect(await receipt.isVisible()).toBe(true)
+      actions += 1
+      expect(actions).toBeLessThanOrEqual(12)
+    }, options)
+  })
+})
 
 describe('by keyboard alone, without script', () => {
   it('a person signs in, skips the menu, finds a customer, waives interest, and signs out', async () => {

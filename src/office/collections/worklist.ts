@@ -53,37 +53,37 @@ function form({ say, language }: Desk, all: readonly Bucket[], asked: ReturnType
 export const phoneLink = (phone: string | null): Html | '' =>
   phone === null || phone === '' ? '' : html`<a href="tel:${phone.replaceAll(/[^+\d]/g, '')}">${phone}</a>`
 
+/** Builds the next open promise on a loan, and how many were broken. */
+function promiseText({ say }: Desk, { promised, by, currency, brokenPromises }: WorkItem): Html {
+  const open = promised === null ? '' : `${money(promised, currency)} · ${by ?? ''}`
+  const broken = brokenPromises === 0 ? '' : `${say('brokenPromises')}: ${brokenPromises}`
+  return html`<span>${open}${open !== '' && broken !== '' && html`<br>`}${broken}</span>`
+}
+
 function workTable(desk: Desk, items: readonly WorkItem[]): Html {
-  const { deps, say, language, mayChange } = desk
+  const { deps, say, mayChange } = desk
   const { zone } = deps.config
   const rows = items.map((item) => [
     html`<a href="/loans/${item.id}">${item.id}</a>`,
-    html`<a href="/customers/${item.customerId}">${item.customerName}</a>`,
-    phoneLink(item.phone),
+    html`<span><a href="/customers/${item.customerId}">${item.customerName}</a><br>${phoneLink(item.phone)}</span>`,
     item.daysPastDue,
     html`${money(item.overdue, item.currency)} ${item.currency.code}`,
-    item.promised === null ? '' : html`${money(item.promised, item.currency)} · ${item.by ?? ''}`,
-    item.brokenPromises === 0 ? '' : item.brokenPromises,
-    item.nextOn ?? '',
+    promiseText(desk, item),
+    [item.nextOn ?? '', ...item.held.map((one) => `${say('held')}: ${say(`hold_${one}`)}`)].join(' '),
     item.contactedAt === null || item.outcome === null
       ? ''
-      : html`${timeText(item.contactedAt, zone).slice(0, 10)} ${say(`came_${item.outcome}`)}`,
-    item.held.map((one) => say(`hold_${one}`)).join(', '),
-    item.bucket === null ? '' : nameIn(BUCKET_WORDS, language, item.bucket.name),
+      : `${timeText(item.contactedAt, zone).slice(0, 10)} ${say(`came_${item.outcome}`)}`,
     mayChange &&
-      html`<a href="/customers/${item.customerId}/do/contact?loan=${item.id}">${say('recordContact')}</a> · <a href="/loans/${item.id}/do/promise">${say('recordPromise')}</a> · <a href="/loans/${item.id}/do/repay">${say('repay')}</a>`,
+      html`<span><a href="/customers/${item.customerId}/do/contact?loan=${item.id}">${say('recordContact')}</a><br><a href="/loans/${item.id}/do/promise">${say('recordPromise')}</a><br><a href="/loans/${item.id}/do/repay">${say('repay')}</a></span>`,
   ])
   return table(
     say('workList'),
     [
       [say('loan')],
       [say('customer'), 'words'],
-      [say('phone')],
-      ...figures(say('daysPastDue'), say('overdue'), say('promiseState'), say('brokenPromises')),
-      [say('nextAction')],
-      [say('lastContact')],
-      [say('held')],
-      [say('bucket')],
+      ...figures(say('daysPastDue'), say('overdue'), say('promiseState')),
+      [say('nextAction'), 'words'],
+      [say('lastContact'), 'words'],
       [say('actions')],
     ],
     rows,

@@ -137,8 +137,7 @@ select, input { max-width: 100% }
 .key { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin: 0 6px 0 0 }
 .key ~ .key, .note { margin-left: 16px }
 .note { color: var(--soft); font-weight: 400 }
-.fold { position: absolute; opacity: 0; width: 1px; height: 1px }
-.unfold { display: none }
+.fold, .unfold { display: none }
 /* On a phone each row of a table is a card, and the menu is folded. */
 @media (max-width: 700px) {
   header, main, footer { padding-left: 16px; padding-right: 16px }
@@ -151,6 +150,7 @@ select, input { max-width: 100% }
   td:empty, td.empty::before { display: none }
   td:first-child { font-weight: 600 }
   td a { padding: 2px 0 }
+  .fold { display: block; position: absolute; opacity: 0 }
   .unfold { display: inline-block; padding: 4px 12px; border: 1px solid var(--rule); border-radius: 6px; color: var(--ink) }
   .fold:focus-visible + .unfold { outline: 3px solid var(--first); outline-offset: 2px }
   .fold:not(:checked) ~ nav { display: none }

@@ -18,7 +18,6 @@ let browser: Browser
 let loan: string
 let customer: string
 let idle: string
-let late: string
 let payment: string
 let channelId: string
 let reconciliation: string
@@ -26,12 +25,6 @@ let reconciliation: string
 beforeAll(async () => {
   if (installed === undefined) return
   service = await startService()
-  const now = new Date(service.clock.now()).toISOString()
-  service.clock.set('2025-12-20T09:30:00+03:00')
-  const identity = { firstName: HOSTILE, lastName: 'Mrisho', phone: '+255 700 000 222' }
-  await service.post('/v1/customers', { body: { externalId: 'late', identity } })
-  late = (await service.post('/v1/loans', { body: { customerId: 'late', productId: 1, principal: 50_000 } })).body.id
-  service.clock.set(now)
   customer = (await service.post('/v1/customers', { body: { externalId: HOSTILE } })).body.id
   idle = (await service.post('/v1/customers', { body: { externalId: 'idle' } })).body.id
   await service.post('/v1/customers', { body: { externalId: 'held' } })
@@ -139,41 +132,6 @@ async function tabTo(page: Page, text: string): Promise<number> {
   }
   return expect.unreachable(`the tab key never came to "${text}"`)
 }
-
-describe.each([
-  ['wide, in English', { viewport: { width: 1400, height: 900 }, locale: 'en-GB' }],
-  ['narrow, in Kiswahili', { ...NARROW, locale: 'sw-TZ' }],
-])("an officer's morning, %s", (_, options) => {
-  it('takes at most 12 actions: whom to call, the call, a promise, a repayment and its receipt', async () => {
-    await open(async (page) => {
-      let actions = 0
-      const press = async (selector: string) => {
-        actions += 1
-        await page.locator(selector).first().click()
-      }
-      await goTo(page, '/worklist')
-      actions += 1
-      // The call itself is one: the phone number is a link that a telephone opens.
-      expect(await page.locator('a[href="tel:+255700000222"]').isVisible()).toBe(true)
-      actions += 1
-      await press(`a[href="/loans/${late}/do/promise"]`)
-      await page.locator('input[name=amount]').fill('1000')
-      await page.locator('input[name=until]').fill('2026-02-05')
-      await press('main form button')
-      await press('.question button')
-      await page.waitForURL(`**/loans/${late}?done=donePromise`)
-      await press(`a[href="/loans/${late}/do/repay"]`)
-      await page.locator('input[name=amount]').fill('1000')
-      await press('main form button')
-      await press('.question button')
-      await page.waitForURL(`**/loans/${late}?done=doneRepay`)
-      const receipt = page.locator('p.actions a[href*="/receipt"]').first()
-      expect(await receipt.isVisible()).toBe(true)
-      actions += 1
-      expect(actions).toBeLessThanOrEqual(12)
-    }, options)
-  })
-})
 
 describe('by keyboard alone, without script', () => {
   it('a person signs in, skips the menu, finds a customer, waives interest, and signs out', async () => {

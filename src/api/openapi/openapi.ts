@@ -109,6 +109,8 @@ const describeRoute =
       [FACTS]: factsOf(input.schema ?? {}, route, methods),
       ...schema,
       ...(route.role && markedFor(route.role, schema)),
+      ...(route.changesNothing && { 'x-changes-nothing': true }),
+      ...(route.canWait && { 'x-can-wait': true }),
       ...(!route.public && headersOf(style, takesKey(route, methods))),
       response: { ...answersOf(responses, route.examples), ...refusals },
     }

@@ -40,7 +40,7 @@ function addCreate(accounts: Command, shell: Shell): void {
     .addOption(organizationOption())
     .option(
       '--role <role>',
-      'USER (an integrator), ADMIN (an operator) or AUDITOR (reads alone); may be given twice',
+      'USER (an integrator), ADMIN (an operator), AUDITOR (reads alone), with PROPOSER (an agent: whatever it asks for waits); may be given twice',
       role,
     )
     .option(...GENERATE)
@@ -165,7 +165,7 @@ function addRoles(accounts: Command, shell: Shell): void {
     .command('roles')
     .description('give an account these roles, and no others')
     .argument('<email>')
-    .argument('<roles...>', 'USER, ADMIN, AUDITOR', role)
+    .argument('<roles...>', 'USER, ADMIN, AUDITOR, PROPOSER', role)
     .action((email: string, roles: Role[], _options: object, command: Command) =>
       perform(shell, command, async ({ deps, printer, by }) => {
         const { id } = await setRoles(deps, by(ANY), email, roles)
@@ -209,7 +209,7 @@ export function apiKeyCommands(program: Command, shell: Shell): void {
   takeName(keys.command('create'), 'what it is for')
     .description('make an API key and show it, once')
     .addOption(organizationOption())
-    .option('--role <role>', 'USER, ADMIN or AUDITOR; may be given twice', role)
+    .option('--role <role>', 'USER, ADMIN, AUDITOR or PROPOSER; may be given twice', role)
     .action((argument: string | undefined, options: { organization?: number; role?: Role[] }, command: Command) => {
       const name = nameGiven(command, argument)
       return performAdding(shell, command, async ({ deps, printer, by, organization }) => {

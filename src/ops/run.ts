@@ -22,6 +22,7 @@ import { productCommands } from './commands/products/index.ts'
 import { secretCommands } from './commands/secret.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import { webhookCommands } from './commands/webhooks.ts'
+import { mcpCommand } from './mcp/command.ts'
 import { perform, type Shell } from './perform.ts'
 import { visibleJson, visibleLines } from './terminal/format.ts'
 import { type Io, UsageError } from './terminal/terminalIo.ts'
@@ -90,6 +91,7 @@ function programOf(shell: Shell, json: boolean): Command {
     exportFormatCommands,
     journalCommands,
     portfolioCommands,
+    mcpCommand,
     migrateCommand,
   ])
     add(program, shell)

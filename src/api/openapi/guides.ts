@@ -121,7 +121,7 @@ One loan book has two styles of requests and answers, each at a URL of its own, 
 - ${recordsUrl}: the record style (snake_case, borrowers, ids as integers).
 - ${authUrl}: tokens. \`GET ${authUrl}/v1/auth/token\` with e-mail and password (HTTP Basic) answers one; every other call carries \`Authorization: Bearer <token>\`.
 
-A refusal changes nothing, and its \`message\` says what would be right. No repeated request posts money twice if it carries an \`Idempotency-Key\`.
+A refusal changes nothing, and its \`message\` says what would be right. No repeated request posts money twice if it carries an \`Idempotency-Key\`. An agent works with a credential that only proposes: see [Agents](${base}/docs/integrating/agents.md).
 
 ## API documents
 

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import type { Deps } from '../../services/deps.ts'
 
 /** The book, opened for one command. */
@@ -29,6 +30,8 @@ export interface Io {
   confirm(question: string): Promise<boolean>
   askPassword(question: string): Promise<string>
   readStdin(): Promise<string>
+  /** The streams of a command that speaks with another program. */
+  readonly streams: { readonly input: Readable; readonly output: Writable }
   /** Shows the progress of a long run, on a terminal. */
   startProgress(what: string, total: number): Progress
   /** Aborts when the run is asked to stop: it finishes the step that it has begun, and ends. */

@@ -8,6 +8,7 @@ import { accountCommands, apiKeyCommands } from './commands/accounts.ts'
 import { approvalCommands } from './commands/approvals.ts'
 import { accessCommand, auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
+import { reportingCommands } from './commands/book/reporting.ts'
 import { creditDecisionCommands, creditPolicyCommands } from './commands/credit.ts'
 import { delinquencyPolicyCommands } from './commands/delinquencyPolicies.ts'
 import { exportCommands, exportFormatCommands } from './commands/exports.ts'
@@ -91,6 +92,7 @@ function programOf(shell: Shell, json: boolean): Command {
     exportFormatCommands,
     journalCommands,
     portfolioCommands,
+    reportingCommands,
     mcpCommand,
     migrateCommand,
   ])

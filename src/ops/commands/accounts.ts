@@ -21,7 +21,10 @@ import { perform, performAdding, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
 import { type Io, UsageError } from '../terminal/terminalIo.ts'
 
-const GENERATE = ['--generate', 'make a password and show it, once; else it is asked for, or read from stdin'] as const
+export const GENERATE = [
+  '--generate',
+  'make a password and show it, once; else it is asked for, or read from stdin',
+] as const
 
 /** The author belongs to no organization: the change is in the trail of the account's organization. */
 const ANY = 0
@@ -191,7 +194,7 @@ interface Given {
  * Returns the password of an account: asked for at a terminal, else the first line of stdin, or generated from 144
  * random bits. It is never an argument, which other users of the machine could see.
  */
-async function passwordFrom(io: Io, { generate = false }: { generate?: boolean }): Promise<Given> {
+export async function passwordFrom(io: Io, { generate = false }: { generate?: boolean }): Promise<Given> {
   if (generate) return { password: randomBytes(18).toString('base64url'), generated: true }
   if (!io.interactive) {
     const [password = ''] = (await io.readStdin()).split(/\r?\n/)

@@ -42,6 +42,7 @@ const ENTITIES = [
   'consent',
   'guarantor',
   'collateral',
+  'reporting role',
 ]
 
 export function auditCommand(program: Command, shell: Shell): void {

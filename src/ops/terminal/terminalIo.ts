@@ -15,6 +15,8 @@ export interface Opening {
    * Makes an empty database where `DATA_DIR` has none. Without it that is an error, since `DATA_DIR` may be mistyped.
    */
   readonly newDatabase?: boolean
+  /** Works as the role that owns the tables, where the settings name it. */
+  readonly asOwner?: boolean
 }
 
 /** The input and output of a command; a test gives its own. */

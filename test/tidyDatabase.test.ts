@@ -61,6 +61,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'book/bookJournals',
       'book/bookOrphans',
       'book/bookPostings',
+      'book/reportingRows',
     ],
     ...['exports/loans'],
     ...['portfolio/arrearsList', 'portfolio/keptDays', 'portfolio/positions'],

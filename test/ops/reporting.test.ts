@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/db/postgres/client.ts'
+import { migrate } from '../../src/db/postgres/migrate.ts'
 import { currencyCodes, currencyOf } from '../../src/domain/money.ts'
 import { type Books, openBooks, type TrialBalanceWire } from '../support/books.ts'
+import { asRole, freshDatabase } from '../support/database.ts'
 import { anotherLender } from '../support/lenders.ts'
+import { opsThrough } from '../support/ops.ts'
 import { aRoleName, ownersOps, READER_PASSWORD, signInAs } from '../support/reporting.ts'
 import type { Wire } from '../support/wire.ts'
 
@@ -306,6 +310,38 @@ describe('mkopo reporting', () => {
   ])('refuses %s', async (command, stdin, message) => {
     const run = await ops(`reporting ${command()}`, { stdin })
     expect(run).toMatchObject({ code: 1, err: expect.stringContaining(message) })
+  })
+
+  it('works as an owner who is no superuser and may make roles; and says so to one who may not', async () => {
+    const bare = await freshDatabase('template0')
+    const owner = aRoleName()
+    const admin = bare.db.pool
+    await admin.query(`CREATE ROLE ${owner} LOGIN CREATEROLE PASSWORD '${READER_PASSWORD}'`)
+    await admin.query(`ALTER DATABASE ${new URL(bare.url).pathname.slice(1)} OWNER TO ${owner}`)
+    const url = asRole(bare.url, { name: owner, password: READER_PASSWORD })
+    const db = openDatabase(url, { max: 2 })
+    const name = aRoleName()
+    try {
+      await migrate(db.pool)
+      await db.pool.query(
+        `INSERT INTO organization (id, name, currency, created_at) VALUES (3, 'Alone', 'KES', '2026-01-01')`,
+      )
+      const run = opsThrough(async () => ({ deps: { ...books.service.deps, db }, close: async () => undefined }))
+      expect((await run(`reporting grant -o 3 --role ${name}`, { stdin: READER_PASSWORD })).err).toBe('')
+      const client = await signInAs({ url }, name)
+      expect((await client.query('SELECT * FROM loans')).rows).toEqual([])
+      expect((await run(`reporting revoke -o 3 --role ${name} --yes`)).err).toBe('')
+      await expect(signInAs({ url }, name)).rejects.toMatchObject({ code: '28P01' })
+      await admin.query(`ALTER ROLE ${owner} NOCREATEROLE`)
+      expect(await run(`reporting grant -o 3 --role ${name}`, { stdin: READER_PASSWORD })).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('may make roles (CREATEROLE): set DATABASE_OWNER_URL'),
+      })
+    } finally {
+      await db.close()
+      await admin.query(`REASSIGN OWNED BY ${owner} TO CURRENT_USER; DROP OWNED BY ${owner}; DROP ROLE ${owner}`)
+      await bare.drop()
+    }
   })
 
   it("refuses a name that the server has already, and the service's own role", async () => {

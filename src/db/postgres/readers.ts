@@ -87,6 +87,8 @@ export async function revokeReader(
   const name = pg.escapeIdentifier(role)
   const isTaken = await inTransaction(db, async (transaction) => {
     if ((await lockReader(transaction, role))?.organizationId !== organizationId) return false
+    // An owner who is no superuser may end the sessions of its members alone.
+    await transaction.query(`GRANT ${name} TO CURRENT_USER`)
     await transaction.query('DELETE FROM reporting_rows.reader WHERE role_name = $1', [role])
     await transaction.query(`REVOKE ALL ON ALL TABLES IN SCHEMA reporting FROM ${name}`)
     await transaction.query(`REVOKE ALL ON SCHEMA reporting FROM ${name}`)

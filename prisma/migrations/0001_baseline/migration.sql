@@ -1462,14 +1462,15 @@ LATERAL (SELECT CASE WHEN l.currency IN ('BIF', 'RWF', 'UGX') THEN 1 ELSE 0.01 E
 
 -- What is settled of an instalment: the book pays the oldest instalment first, and takes back from the latest, so that what is
 -- outstanding of the principal and of the interest of a loan is that of its latest instalments. Where a loan was restructured, its
--- schedule is another one, and what is settled of the lines of the first is not known here.
+-- schedule is another one, and what is settled of the lines of the first is not known here; where interest runs on after the last due
+-- date, what is outstanding of it is not that of the schedule alone.
 CREATE VIEW reporting_rows.instalments AS
 SELECT s.organization_id, s.loan_id, s.period AS instalment, s.from_date, s.due_date, s.currency,
   s.principal * s.unit AS principal_scheduled, s.interest * s.unit AS interest_scheduled, s.fees * s.unit AS fees_scheduled,
   (s.principal + s.interest + s.fees) * s.unit AS total_scheduled,
   CASE WHEN NOT s.is_restructured THEN (s.principal - least(s.principal, greatest(0, s.principal_outstanding - s.later_principal))) * s.unit END
     AS principal_settled,
-  CASE WHEN NOT s.is_restructured THEN (s.interest - least(s.interest, greatest(0, s.interest_outstanding - s.later_interest))) * s.unit END
+  CASE WHEN NOT s.is_restructured AND NOT s.runs_on THEN (s.interest - least(s.interest, greatest(0, s.interest_outstanding - s.later_interest))) * s.unit END
     AS interest_settled,
   s.is_restructured
 FROM (
@@ -1479,6 +1480,7 @@ FROM (
       SELECT FROM loan_entry e
       WHERE e.organization_id = p.organization_id AND e.loan_id = p.loan_id AND e.type = 'Restructure' AND e.reversed_at IS NULL
     ) AS is_restructured,
+    coalesce(l.rules ? 'afterDue', false) AS runs_on,
     CASE WHEN l.currency IN ('BIF', 'RWF', 'UGX') THEN 1 ELSE 0.01 END AS unit
   FROM loan_period p JOIN loan l ON l.organization_id = p.organization_id AND l.id = p.loan_id
   WINDOW later AS (PARTITION BY p.organization_id, p.loan_id ORDER BY p.period DESC)

@@ -23,6 +23,7 @@ COPY --from=init /usr/bin/tini-static /usr/local/bin/tini
 COPY --from=packages /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY prisma/migrations prisma/migrations
+COPY docs docs
 COPY src src
 RUN ln -s /app/src/ops/mkopo.mjs /usr/local/bin/mkopo
 # The file of heads: a volume that is mounted here gets the owner of this directory.

@@ -135,6 +135,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     tries: 'how long questions about the portfolio of a million loans take; --directory D keeps the book',
     command: ['bench/portfolio/main.ts'],
   },
+  reporting: {
+    tries: 'the Parquet files of a book, read by DuckDB, against the trial balance and the reporting views',
+    command: ['bench/reporting/main.ts', 'test/ops/reportingFiles.test.ts'],
+    settings: { MKOPO_LOANS: 2_000 },
+  },
   restructures: {
     tries: 'random loans with restructures, against a model that goes day by day; and the trial balance after them',
     command: ['test/domain/restructure/tryRestructures.ts'],

@@ -92,6 +92,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const files = ['src', 'test', 'bench', 'clients']
   .flatMap(filesIn)
   .filter((file) => !/^(src\/db\/generated|clients\/typescript\/(src\/generated|dist))\//.test(file))
+  .filter((file) => !file.includes('/node_modules/'))
 const sources = files.filter((file) => file.startsWith('src/') && file.endsWith('.ts'))
 
 describe('the house', () => {

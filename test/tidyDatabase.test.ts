@@ -17,7 +17,7 @@ const files = globSync('src/db/**/*.ts', { cwd: root }).filter((file) => !file.s
 const SQL: Readonly<Record<string, readonly string[]>> = {
   'the toolbox: connections, roles, migrations, and the parts of statements': [
     ...['embedded/embedded', 'postgres/client', 'postgres/livenessProbe', 'postgres/migrate'],
-    ...['postgres/roles', 'postgres/server', 'postgres/transaction'],
+    ...['postgres/readers', 'postgres/roles', 'postgres/server', 'postgres/transaction'],
     ...['queries/idBlocks', 'queries/lists', 'queries/ownedList'],
   ],
   'the money path, hot and batched': [
@@ -66,6 +66,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'book/bookJournals',
       'book/bookOrphans',
       'book/bookPostings',
+      'book/reportingRows',
     ],
     ...['exports/loans'],
     ...['portfolio/arrearsList', 'portfolio/keptDays', 'portfolio/positions', 'portfolio/stillLoans'],
@@ -132,6 +133,7 @@ const NUMBERED_BEFORE: Readonly<Record<string, readonly string[]>> = {
   ],
   'the rows of the loans are locked and changed by CTEs that the insert reads': ['loans/saveLoans loan_entry'],
   'the rows of the customers are locked by a CTE that the insert reads': ['loans/insertLoans loan'],
+  'a role was made or changed before in the transaction': ['postgres/readers audit_entry'],
 }
 
 describe('an insert into a table that is walked', () => {

@@ -111,6 +111,8 @@ declare module 'fastify' {
     public?: boolean
     /** A POST that changes nothing and answers as of now: no Idempotency-Key is kept for it, and an AUDITOR may send it. */
     changesNothing?: boolean
+    /** What the operation changes can wait for a second person, and so a caller who only proposes may ask for it (contract 19.4). */
+    canWait?: true
     /** The operation takes a dedupe token whose transaction may have another content: its answer then says so. */
     takesToken?: true
     /** The answer has a secret that is shown once: it is not stored under the Idempotency-Key. */

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
+import { ConfigError, type Environment, readSettings } from './environment.ts'
+
+export { ConfigError } from './environment.ts'
 
 const MOST_PORT = 65_535
 
@@ -177,42 +179,34 @@ export interface Config {
   readonly eventsKeptDays: number
 }
 
-/** A setting that prevents the start; the message is one line that names it. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
+/** The settings of a program that calls the service as one of its callers, such as `mkopo mcp`. */
+const callerSettings = settings.pick({ PORT: true, AUTH_URL: true, BASE_URL: true, RECORDS_URL: true }).extend({
+  MKOPO_TOKEN: z.string().max(8_192).regex(/^\S+$/, 'must be a token or an API key').optional(),
+  MKOPO_EMAIL: z.string().max(254).optional(),
+  MKOPO_PASSWORD: z.string().max(1_000).optional(),
+})
+
+/** The hosts of the service, and what a program signs in with there. */
+export interface CallerConfig extends Pick<Config, 'authUrl' | 'baseUrl' | 'recordsUrl'> {
+  /** A token, an API key, or the e-mail and the password of an account. */
+  readonly credential: string | { readonly email: string; readonly password: string }
 }
 
 /** The settings that are secrets or contain one: each may be in a file, which `<name>_FILE` names. */
 export const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'KEY_ENCRYPTION_SECRET', 'METRICS_TOKEN'] as const
 
-const LONGEST_FILE = 10_000
-
-type Environment = Readonly<Record<string, string | undefined>>
+/** The settings of a caller that are secrets. */
+const CALLER_SECRETS = ['MKOPO_TOKEN', 'MKOPO_PASSWORD'] as const
 
 /**
  * Reads the settings from the environment. An empty variable counts as not set; a secret may be in a file that
  * `<name>_FILE` names.
  * @throws ConfigError naming the first bad setting, and both where two contradict each other
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const env = withSecretsOfFiles(environment, (message) => {
-    throw new ConfigError(message)
-  })
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
-  const parsed = settings.safeParse(given)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!
-    const name = String(issue.path[0])
-    // A value that is a secret, or may contain a password, must not be logged.
-    const hidden = SECRET_SETTINGS.some((secret) => secret === name) || env[name]?.includes('@')
-    const shown = hidden ? '' : ` (it is ${JSON.stringify(env[name])})`
-    throw new ConfigError(`${name}: ${issue.message}${shown}`)
-  }
-  const value = parsed.data
+export function readConfig(environment: Environment = process.env): Config {
+  const value = readSettings(settings, environment, SECRET_SETTINGS)
   requireDatabaseSettings(value)
-  const local = (name: string) => `http://${name}.localhost:${value.PORT}`
-  const baseUrl = value.BASE_URL ?? local('api')
-  const recordsUrl = value.RECORDS_URL ?? local('records')
+  const { authUrl, baseUrl, recordsUrl } = hostsOf(value)
   if (hostOf(baseUrl) === hostOf(recordsUrl))
     throw new ConfigError(
       `BASE_URL and RECORDS_URL: both name the host ${hostOf(baseUrl)}, but the partner and record styles share paths; give each its own host`,
@@ -230,7 +224,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     databaseUrl: value.DATABASE_URL,
     databaseOwnerUrl: value.DATABASE_OWNER_URL,
     dataDir: value.DATA_DIR,
-    authUrl: value.AUTH_URL ?? local('auth'),
+    authUrl,
     baseUrl,
     recordsUrl,
     fallbackStyle: value.FALLBACK_STYLE,
@@ -253,6 +247,39 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     webhooksToPrivate: value.WEBHOOKS_TO_PRIVATE,
     eventsKeptDays: value.EVENTS_KEPT_DAYS,
   })
+}
+
+/**
+ * Reads the settings of a program that calls the service, from the environment; a secret may be in a file that
+ * `<name>_FILE` names.
+ * @throws ConfigError naming the first bad setting, and where there is no credential
+ */
+export function readCallerConfig(environment: Environment = process.env): CallerConfig {
+  const value = readSettings(callerSettings, environment, CALLER_SECRETS)
+  const { MKOPO_TOKEN: token, MKOPO_EMAIL: email, MKOPO_PASSWORD: password } = value
+  if (token !== undefined && email !== undefined)
+    throw new ConfigError('MKOPO_TOKEN and MKOPO_EMAIL: both are set; keep one of them')
+  if (token !== undefined) return { ...hostsOf(value), credential: token }
+  if (email === undefined || password === undefined)
+    throw new ConfigError(
+      'MKOPO_TOKEN: is required: a token or an API key; or MKOPO_EMAIL and MKOPO_PASSWORD, those of an account',
+    )
+  return { ...hostsOf(value), credential: { email, password } }
+}
+
+/** Returns the URLs of the hosts: those that are set, and else names of this machine. */
+function hostsOf({
+  AUTH_URL,
+  BASE_URL,
+  RECORDS_URL,
+  PORT,
+}: Pick<z.output<typeof settings>, 'AUTH_URL' | 'BASE_URL' | 'RECORDS_URL' | 'PORT'>) {
+  const local = (name: string) => `http://${name}.localhost:${PORT}`
+  return {
+    authUrl: AUTH_URL ?? local('auth'),
+    baseUrl: BASE_URL ?? local('api'),
+    recordsUrl: RECORDS_URL ?? local('records'),
+  }
 }
 
 /** Checks the settings of the database against each other. */
@@ -322,32 +349,4 @@ function isDatabaseUrl(text: string): boolean {
   } catch {
     return false
   }
-}
-
-/**
- * Returns the environment with secrets from files in place of the files' names. The last line break of a file is not
- * part of its secret.
- * @param refuse throws, with a message that names the setting
- */
-function withSecretsOfFiles(env: Environment, refuse: (message: string) => never): Environment {
-  const found = { ...env }
-  for (const name of SECRET_SETTINGS) {
-    const path = env[`${name}_FILE`] ?? ''
-    if (path === '') continue
-    if ((env[name] ?? '') !== '') refuse(`${name} and ${name}_FILE: both are set; keep one of them`)
-    found[name] = secretIn(path, (why) => refuse(`${name}_FILE: ${why} (it is ${JSON.stringify(path)})`))
-  }
-  return found
-}
-
-function secretIn(path: string, refuse: (why: string) => never): string {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
-  } catch (error) {
-    refuse(`cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-  }
-  if (text.trim() === '') refuse('is an empty file')
-  if (text.length > LONGEST_FILE) refuse(`is a file of more than ${LONGEST_FILE} characters`)
-  return text
 }

@@ -48,7 +48,7 @@ export interface ServiceOptions {
    * warns when it may change the audit trail.
    */
   readonly ownerUrl?: string
-  /** True uses only `ownerUrl`, where there is one: for a command that only migrates. */
+  /** True uses only `ownerUrl`, where there is one: for a command that migrates, or makes roles. */
   readonly asOwner?: boolean
   /** The clock of this machine. */
   readonly now: () => number

@@ -20,22 +20,30 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
  * running service or else started for the time of the command.
  * @throws ConfigError when `DATA_DIR` has no database, and none is to be made
  */
-export async function openBook({ migrate = false, newDatabase = false }: Opening = {}): Promise<Opened> {
+export async function openBook({
+  migrate = false,
+  newDatabase = false,
+  asOwner = false,
+}: Opening = {}): Promise<Opened> {
   const settings = readConfig()
   const { databaseUrl, databaseOwnerUrl } = settings
   if (databaseUrl !== '')
-    return openAt(settings, { url: databaseOwnerUrl, serviceUrl: databaseUrl }, { migrate, asOwner: migrate })
+    return openAt(
+      settings,
+      { url: databaseOwnerUrl, serviceUrl: databaseUrl },
+      { migrate, asOwner: migrate || asOwner },
+    )
   if (!newDatabase && !(await hasDatabase(settings.dataDir, silent)))
     throw new ConfigError(
       `DATA_DIR: there is no database in ${resolve(settings.dataDir)}; correct DATA_DIR, or make one there with mkopo migrate or a start of the service`,
     )
   const config = await withKeptSecret(settings)
   const found = await findEmbedded(config.dataDir)
-  if (!('stop' in found)) return openAt(config, found, { migrate })
+  if (!('stop' in found)) return openAt(config, found, { migrate, asOwner })
   const server = found
   try {
     // No service keeps the schema of this database up to date.
-    const opened = await openAt(config, server, { migrate: true })
+    const opened = await openAt(config, server, { migrate: true, asOwner })
     return {
       deps: opened.deps,
       close: async () => {
@@ -68,7 +76,7 @@ async function findEmbedded(directory: string): Promise<EmbeddedUrls | EmbeddedS
 
 /**
  * Opens the service's parts on the database of these URLs.
- * @param how.asOwner only migrates: the password of the service's role may then be unknown
+ * @param how.asOwner works as the owner of the tables alone: the password of the service's role may then be unknown
  */
 async function openAt(
   config: Config,

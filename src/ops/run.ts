@@ -8,6 +8,7 @@ import { accountCommands, apiKeyCommands } from './commands/accounts.ts'
 import { approvalCommands } from './commands/approvals.ts'
 import { accessCommand, auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
+import { reportingCommands } from './commands/book/reporting.ts'
 import { creditDecisionCommands, creditPolicyCommands } from './commands/credit.ts'
 import { delinquencyPolicyCommands } from './commands/delinquencyPolicies.ts'
 import { exportCommands, exportFormatCommands } from './commands/exports.ts'
@@ -22,6 +23,7 @@ import { productCommands } from './commands/products/index.ts'
 import { secretCommands } from './commands/secret.ts'
 import { signingKeyCommands } from './commands/signingKeys.ts'
 import { webhookCommands } from './commands/webhooks.ts'
+import { mcpCommand } from './mcp/command.ts'
 import { perform, type Shell } from './perform.ts'
 import { visibleJson, visibleLines } from './terminal/format.ts'
 import { type Io, UsageError } from './terminal/terminalIo.ts'
@@ -90,6 +92,8 @@ function programOf(shell: Shell, json: boolean): Command {
     exportFormatCommands,
     journalCommands,
     portfolioCommands,
+    reportingCommands,
+    mcpCommand,
     migrateCommand,
   ])
     add(program, shell)

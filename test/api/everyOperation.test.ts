@@ -26,6 +26,8 @@ interface Called {
   readonly role: string | undefined
   /** Whether the operation may change something, by its method and by what the document says of it. */
   readonly isWrite: boolean
+  /** Whether what the operation changes can wait for a second person. */
+  readonly canWait: boolean
   readonly isPublic: boolean
   readonly isUpload: boolean
   readonly body: unknown
@@ -69,7 +71,7 @@ beforeAll(async () => {
   ids = {
     ...{ transactionId: paid.id, customer: 'asha', version: '1', messageId: '1', consentId: consented.id },
     ...{ guarantorId: guaranteed.id, collateralId: secured.id, recordConsentId: String(agreed.item.id) },
-    ...{ name: 'portfolio_return', disputeId: '1', promiseId: promised.id, holdId: held.id },
+    ...{ name: 'portfolio_return', disputeId: '1', promiseId: promised.id, holdId: held.id, loanId: loan.id },
   }
   const documents = await Promise.all(
     Object.entries(HOSTS).map(async ([style, host]) => {
@@ -109,6 +111,7 @@ function calledOf(style: Called['style'], host: string, document: Document, loan
       path: path.replace(/\{(\w+)\}/g, (_, parameter: string) => named(parameter)) + queryOf(operation),
       role,
       isWrite: method !== 'GET' && !['authorize', 'verifyDocument'].includes(operation.operationId),
+      canWait: 'x-can-wait' in operation,
       isPublic: security !== undefined && !security.some((scheme) => 'bearer' in scheme),
       isUpload: 'multipart/form-data' in content,
       body: media && examplesOf(document, media.schema)[0],
@@ -148,6 +151,10 @@ async function credentials(): Promise<Record<string, string>> {
     ADMIN: service.tokens.operator,
     AUDITOR: await account('auditor@lender.example', ['AUDITOR']),
     'AUDITOR and USER': await account('both@lender.example', ['AUDITOR', 'USER']),
+    PROPOSER: await account('agent@lender.example', ['ADMIN', 'PROPOSER']),
+    'an API key of a PROPOSER': (
+      await createApiKey(service.deps, author, { name: 'asks', roles: ['ADMIN', 'PROPOSER'] })
+    ).key,
     'an API key of an AUDITOR': (await createApiKey(service.deps, author, { name: 'reads', roles: ['AUDITOR'] })).key,
     "another organization's": await anotherLender(service, 2, 'KES'),
     'an API key': key.key,
@@ -253,6 +260,37 @@ describe('every operation of the documents', () => {
     },
   )
 
+  it.each(['PROPOSER', 'an API key of a PROPOSER'])(
+    '403 permission_denied: %s, where an operation may change something and cannot wait; nothing changes',
+    async (credential) => {
+      const changes = async () =>
+        (await service.deps.db.pool.query('SELECT count(*)::int AS rows FROM audit_entry WHERE organization_id = 1'))
+          .rows
+      const before = await changes()
+      const isAsked = (one: Called) =>
+        isClosed(one) && one.isWrite && !one.canWait && (credential === 'PROPOSER' || one.style === 'record')
+      const answers = await ask(credential, isAsked)
+      expect(answers.size).toBeGreaterThan(credential === 'PROPOSER' ? 40 : 4)
+      expect(said(answers)).toEqual(all(answers, '403 permission_denied'))
+      for (const { body } of answers.values()) expect(body.message).toContain('the role PROPOSER only asks for')
+      expect(await changes()).toEqual(before)
+    },
+  )
+
+  it('202, or a refusal: a PROPOSER, whatever the operation changes; nothing is posted', async () => {
+    const { rows: before } = await service.deps.db.pool.query('SELECT max(id) AS last FROM loan_entry')
+    const answers = await ask('PROPOSER', ({ canWait }) => canWait)
+    expect(answers.size).toBeGreaterThan(10)
+    expect([...answers.values()].filter(({ status }) => status === 200)).toEqual([])
+    expect([...answers.values()].filter(({ status }) => status === 202).length).toBeGreaterThan(3)
+    const { rows } = await service.deps.db.pool.query('SELECT max(id) AS last FROM loan_entry')
+    expect(rows).toEqual(before)
+    await service.post('/v1/pending-actions/reject', {
+      body: { loanId: ids.loanId, reason: 'A test' },
+      token: service.tokens.operator,
+    })
+  })
+
   it('403 permission_denied: an account that is AUDITOR and USER, where the documents require ADMIN', async () => {
     const answers = await ask('AUDITOR and USER', ({ role }) => role === 'ADMIN')
     expect(answers.size).toBeGreaterThan(10)
@@ -276,6 +314,8 @@ describe('every operation of the documents', () => {
     'AUDITOR and USER': ({ role }) => role === 'ADMIN',
     'an API key': ({ style }) => style !== 'record',
     'an API key of an AUDITOR': ({ style, isWrite }) => style !== 'record' || isWrite,
+    PROPOSER: ({ isWrite }) => isWrite,
+    'an API key of a PROPOSER': ({ style, isWrite }) => style !== 'record' || isWrite,
   }
 
   it.each(Object.keys(CLOSED_TO))('is open to %s where the documents name no other role', async (credential) => {

@@ -157,6 +157,9 @@ describe('every route of the styles', () => {
         const open = own.filter(({ config }) => config?.role === undefined)
         const names = open.map(({ schema }) => schema!.operationId!.replace(/By(Loan)?ExternalId$/, ''))
         expect([name, [...new Set(names)].sort()]).toEqual([name, OF_EVERY_ACCOUNT[name]])
+        // What answers that something waits can be asked for by a PROPOSER, and nothing else.
+        const waiting = own.filter(({ schema }) => '202' in ((schema?.response ?? {}) as object))
+        expect(own.filter(({ config }) => config?.canWait)).toEqual(waiting)
         const named = operations.filter(([, operation]) => 'x-required-role' in operation)
         expect(named.length).toBe(own.length - open.length)
       }

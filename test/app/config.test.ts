@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ConfigError, hostOf, readConfig, settings } from '../../src/app/config.ts'
+import { ConfigError, hostOf, readCallerConfig, readConfig, settings } from '../../src/app/config.ts'
 
 describe('settings', () => {
   it('have the defaults of the contract', () => {
@@ -227,5 +227,33 @@ describe('settings', () => {
     const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
     const named = [...text.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
     expect(named.sort()).toEqual(Object.keys(settings.shape).sort())
+  })
+})
+
+describe('the settings of a program that calls the service', () => {
+  it('are the hosts, and a token, an API key or an account', () => {
+    expect(readCallerConfig({ MKOPO_TOKEN: 'mk_abc', BASE_URL: 'https://api.lender.example' })).toEqual({
+      authUrl: 'http://auth.localhost:3000',
+      baseUrl: 'https://api.lender.example',
+      recordsUrl: 'http://records.localhost:3000',
+      credential: 'mk_abc',
+    })
+    const account = { email: 'agent@lender.example', password: 'a long enough secret' }
+    expect(
+      readCallerConfig({ PORT: '3100', MKOPO_EMAIL: account.email, MKOPO_PASSWORD: account.password }),
+    ).toMatchObject({ baseUrl: 'http://api.localhost:3100', credential: account })
+  })
+
+  it.each([
+    [{}, 'MKOPO_TOKEN: is required: a token or an API key; or MKOPO_EMAIL and MKOPO_PASSWORD, those of an account'],
+    [{ MKOPO_EMAIL: 'a@b.example' }, 'MKOPO_TOKEN: is required'],
+    [{ MKOPO_EMAIL: 'a@b.example', MKOPO_TOKEN: 'x' }, 'MKOPO_TOKEN and MKOPO_EMAIL: both are set; keep one of them'],
+    [{ MKOPO_TOKEN: 'two words' }, 'MKOPO_TOKEN: must be a token or an API key'],
+    [{ MKOPO_TOKEN_FILE: '/nowhere' }, 'MKOPO_TOKEN_FILE: cannot be read: ENOENT'],
+  ])('%j is refused', (environment, message) => {
+    const read = () => readCallerConfig(environment)
+    expect(read).toThrow(ConfigError)
+    expect(read).toThrow(message)
+    expect(read).not.toThrow('two words')
   })
 })

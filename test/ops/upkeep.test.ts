@@ -55,11 +55,13 @@ describe('help', () => {
         'export-format',
         'journal',
         'portfolio',
+        'reporting',
+        'mcp',
         'migrate',
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(79)
+    expect(commands).toHaveLength(82)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

@@ -99,9 +99,9 @@ export const layers: readonly Layer[] = [
   },
   {
     name: 'settings and wiring',
-    files: /^src\/app\/config\.ts$/,
-    may: [/^(luxon|zod)$/],
-    also: [[/\/config\.ts$/, /^node:fs$/]],
+    files: /^src\/app\/(config|environment)\.ts$/,
+    may: [/^(luxon|zod)$/, /^src\/app\/environment\.ts$/],
+    also: [[/\/environment\.ts$/, /^node:fs$/]],
     types: [/^src\//, anyPackage],
     instead: 'config.ts reads the environment, and knows no other part: let that part take its settings as an argument',
   },

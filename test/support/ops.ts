@@ -1,3 +1,4 @@
+import { PassThrough, Readable } from 'node:stream'
 import { runOps } from '../../src/ops/run.ts'
 import type { Io } from '../../src/ops/terminal/terminalIo.ts'
 import type { TestService } from './service.ts'
@@ -48,6 +49,7 @@ export function opsThrough(open: Io['open']) {
       },
       askPassword: async () => passwords.shift() ?? '',
       readStdin: async () => operator.stdin ?? '',
+      streams: { input: Readable.from([]), output: new PassThrough() },
       startProgress: () => ({ update: () => undefined, stop: () => undefined }),
       stopping: operator.stopping ?? new AbortController().signal,
     }

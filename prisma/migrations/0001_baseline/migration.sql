@@ -1539,3 +1539,127 @@ DO $$ BEGIN
   EXECUTE format('ALTER FUNCTION purge_access_entries(integer) SET search_path = %I, pg_temp', current_schema());
   EXECUTE format('ALTER FUNCTION refuse_to_delete() SET search_path = %I, pg_temp', current_schema());
 END $$;
+
+-- Reporting: the book as stable views, for tools that read SQL. `reporting_rows` has the rows of every organization, for the
+-- service's own files; nothing of it is granted to a role that reads. `reporting` has the same views with the rows of the
+-- organization of the role that has signed in alone. Names and columns are a promise: docs/operating/reporting.md has them.
+-- No view has a word of a person, nor an id that somebody else than the service gave. Money is numeric, in whole units of the
+-- currency: BIF, RWF and UGX have no minor unit.
+CREATE SCHEMA reporting_rows;
+CREATE SCHEMA reporting;
+
+-- The roles that read, and the organization of each. No role can change it but the owner, and no setting of a session counts.
+CREATE TABLE reporting_rows.reader (
+  role_name       name PRIMARY KEY,
+  organization_id integer NOT NULL REFERENCES organization (id)
+);
+
+CREATE VIEW reporting_rows.products AS
+SELECT p.organization_id, p.id AS product_id, p.name, p.currency, p.principal_min * u.unit AS principal_min,
+  p.principal_max * u.unit AS principal_max, p.number_of_repayments AS number_of_instalments, p.repay_every, p.repay_unit,
+  p.rate_per_period * 0.000001 AS rate_percent, coalesce(p.terms ->> 'ratePer', 'period') AS rate_per,
+  coalesce(p.terms ->> 'interestMethod', 'flat') AS interest_method, p.created_at, p.retired_at
+FROM loan_product p, LATERAL (SELECT CASE WHEN p.currency IN ('BIF', 'RWF', 'UGX') THEN 1 ELSE 0.01 END) AS u (unit);
+
+CREATE VIEW reporting_rows.customers AS
+SELECT c.organization_id, c.id AS customer_id, c.account_no, c.status, c.activation_date AS activated_on, c.closed_on, c.type, c.region,
+  c.country, c.created_at, c.updated_at, c.erased_at
+FROM customer c;
+
+CREATE VIEW reporting_rows.loans AS
+SELECT l.organization_id, l.id AS loan_id, l.account_no, l.customer_id, l.product_id, l.currency, l.status, l.principal * u.unit AS principal,
+  l.number_of_repayments AS number_of_instalments, l.disbursed_at, l.disbursed_on, l.due_on, l.next_due_on, l.overdue_since,
+  l.charged_off_on, l.closed_on, l.principal_outstanding * u.unit AS principal_outstanding,
+  l.interest_outstanding * u.unit AS interest_outstanding, l.fees_outstanding * u.unit AS fees_outstanding,
+  l.penalty_outstanding * u.unit AS penalty_outstanding,
+  (l.principal_outstanding + l.interest_outstanding + l.fees_outstanding + l.penalty_outstanding) * u.unit AS total_outstanding,
+  l.total_overdue * u.unit AS total_overdue, l.total_paid * u.unit AS total_paid, l.total_overpaid * u.unit AS total_overpaid,
+  l.total_written_off * u.unit AS total_written_off, l.total_recovered * u.unit AS total_recovered, l.created_at, l.updated_at
+FROM loan l, LATERAL (SELECT CASE WHEN l.currency IN ('BIF', 'RWF', 'UGX') THEN 1 ELSE 0.01 END) AS u (unit);
+
+CREATE VIEW reporting_rows.loan_transactions AS
+SELECT e.organization_id, e.id AS transaction_id, e.loan_id, e.ordinal, e.type, e.value_date, e.posted_at, l.currency,
+  e.amount * u.unit AS amount, e.reversed_at IS NOT NULL AS is_reversed, e.reversed_at, e.replaces AS replaces_transaction_id, e.payment_id,
+  e.account_id AS posted_by
+FROM loan_entry e
+JOIN loan l ON l.organization_id = e.organization_id AND l.id = e.loan_id,
+LATERAL (SELECT CASE WHEN l.currency IN ('BIF', 'RWF', 'UGX') THEN 1 ELSE 0.01 END) AS u (unit);
+
+-- What is settled of an instalment: the book pays the oldest instalment first, and takes back from the latest, so that what is
+-- outstanding of the principal and of the interest of a loan is that of its latest instalments. Where a loan was restructured, its
+-- schedule is another one, and what is settled of the lines of the first is not known here; where interest runs on after the last due
+-- date, what is outstanding of it is not that of the schedule alone.
+CREATE VIEW reporting_rows.instalments AS
+SELECT s.organization_id, s.loan_id, s.period AS instalment, s.from_date, s.due_date, s.currency,
+  s.principal * s.unit AS principal_scheduled, s.interest * s.unit AS interest_scheduled, s.fees * s.unit AS fees_scheduled,
+  (s.principal + s.interest + s.fees) * s.unit AS total_scheduled,
+  CASE WHEN NOT s.is_restructured THEN (s.principal - least(s.principal, greatest(0, s.principal_outstanding - s.later_principal))) * s.unit END
+    AS principal_settled,
+  CASE WHEN NOT s.is_restructured AND NOT s.runs_on THEN (s.interest - least(s.interest, greatest(0, s.interest_outstanding - s.later_interest))) * s.unit END
+    AS interest_settled,
+  s.is_restructured
+FROM (
+  SELECT p.*, l.currency, l.principal_outstanding, l.interest_outstanding,
+    sum(p.principal) OVER later - p.principal AS later_principal, sum(p.interest) OVER later - p.interest AS later_interest,
+    EXISTS (
+      SELECT FROM loan_entry e
+      WHERE e.organization_id = p.organization_id AND e.loan_id = p.loan_id AND e.type = 'Restructure' AND e.reversed_at IS NULL
+    ) AS is_restructured,
+    coalesce(l.rules ? 'afterDue', false) AS runs_on,
+    CASE WHEN l.currency IN ('BIF', 'RWF', 'UGX') THEN 1 ELSE 0.01 END AS unit
+  FROM loan_period p JOIN loan l ON l.organization_id = p.organization_id AND l.id = p.loan_id
+  WINDOW later AS (PARTITION BY p.organization_id, p.loan_id ORDER BY p.period DESC)
+) AS s;
+
+CREATE VIEW reporting_rows.postings AS
+SELECT p.organization_id, p.id AS posting_id, s.slot, p.kind, p.booked_on, p.value_date, p.posted_at, nullif(p.product_id, 0) AS product_id, p.loan_id,
+  p.transaction_id, p.payment_id, p.currency, greatest(s.amount, 0) * u.unit AS debit, greatest(-s.amount, 0) * u.unit AS credit
+FROM posting p,
+LATERAL (SELECT CASE WHEN p.currency IN ('BIF', 'RWF', 'UGX') THEN 1 ELSE 0.01 END) AS u (unit),
+LATERAL (VALUES ('cash', p.cash), ('loan_portfolio', p.loan_portfolio), ('interest_receivable', p.interest_receivable),
+  ('fees_receivable', p.fees_receivable), ('penalties_receivable', p.penalties_receivable), ('unearned_interest', p.unearned_interest),
+  ('interest_income', p.interest_income), ('fee_income', p.fee_income), ('penalty_income', p.penalty_income), ('overpayments', p.overpayments),
+  ('waivers', p.waivers), ('write_offs', p.write_offs), ('charge_offs', p.charge_offs), ('recoveries', p.recoveries),
+  ('opening_equity', p.opening_equity), ('provision_expense', p.provision_expense), ('loan_loss_allowance', p.loan_loss_allowance),
+  ('tax_payable', p.tax_payable), ('payments_in_suspense', p.payments_in_suspense)) AS s (slot, amount)
+WHERE p.moved_from IS NULL AND s.amount <> 0;
+
+-- The accounts of channels (`cash:<account>`) are cash.
+CREATE VIEW reporting_rows.trial_balance AS
+SELECT d.organization_id, d.booked_on, d.currency, d.slot, d.debit * u.unit AS debit, d.credit * u.unit AS credit,
+  sum(d.debit - d.credit) OVER (PARTITION BY d.organization_id, d.currency, d.slot ORDER BY d.booked_on) * u.unit AS balance
+FROM (
+  SELECT organization_id, booked_on, currency, split_part(slot, ':', 1) AS slot, sum(debit) AS debit, sum(credit) AS credit
+  FROM posting_day GROUP BY 1, 2, 3, 4
+) AS d,
+LATERAL (SELECT CASE WHEN d.currency IN ('BIF', 'RWF', 'UGX') THEN 1 ELSE 0.01 END) AS u (unit);
+
+CREATE VIEW reporting_rows.portfolio_days AS
+SELECT d.organization_id, d.day, d.policy_version, (c.cell ->> 0)::integer AS product_id, c.cell ->> 1 AS currency, c.cell ->> 2 AS disbursed_month,
+  (c.cell ->> 3)::boolean AS is_restructured, (c.cell ->> 4)::integer AS bucket_index,
+  p.rules -> 'buckets' -> (c.cell ->> 4)::integer ->> 'name' AS bucket, (c.cell ->> 5)::integer AS loans,
+  (c.cell ->> 6)::bigint * u.unit AS principal, (c.cell ->> 7)::bigint * u.unit AS provision, (c.cell ->> 8)::bigint * u.unit AS at_risk_1,
+  (c.cell ->> 9)::bigint * u.unit AS at_risk_30, (c.cell ->> 10)::bigint * u.unit AS at_risk_60, (c.cell ->> 11)::bigint * u.unit AS at_risk_90,
+  d.stale_at IS NOT NULL AS is_stale, d.computed_at
+FROM portfolio_day d
+LEFT JOIN delinquency_policy p ON p.organization_id = d.organization_id AND p.version = d.policy_version,
+LATERAL jsonb_array_elements(d.cells) AS c (cell),
+LATERAL (SELECT CASE WHEN c.cell ->> 1 IN ('BIF', 'RWF', 'UGX') THEN 1 ELSE 0.01 END) AS u (unit);
+
+-- The views of a role that reads: those of its organization. A barrier, so that no function of the role sees another row, and by
+-- the role that has signed in, which no SET changes.
+DO $$
+DECLARE
+  view_name text;
+  columns text;
+BEGIN
+  FOR view_name IN SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'reporting_rows'::regnamespace AND c.relkind = 'v' ORDER BY 1 LOOP
+    SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO columns
+    FROM pg_attribute a
+    WHERE a.attrelid = format('reporting_rows.%I', view_name)::regclass AND a.attnum > 0 AND a.attname <> 'organization_id';
+    EXECUTE format(
+      'CREATE VIEW reporting.%I WITH (security_barrier = true) AS SELECT %s FROM reporting_rows.%I
+       WHERE organization_id = (SELECT r.organization_id FROM reporting_rows.reader r WHERE r.role_name = session_user)',
+      view_name, columns, view_name);
+  END LOOP;
+END $$;

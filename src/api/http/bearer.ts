@@ -1,7 +1,14 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
 import { LendingError } from '../../domain/errors.ts'
 import { API_KEY_PREFIX } from '../../services/access/accounts.ts'
-import { type Caller, type Identity, requireAdmin, requireReader, requireWriter } from '../../services/access/caller.ts'
+import {
+  type Caller,
+  type Identity,
+  requireAdmin,
+  requireAsker,
+  requireReader,
+  requireWriter,
+} from '../../services/access/caller.ts'
 import type { Deps } from '../../services/deps.ts'
 import { enterOrganization } from '../../services/testClock/testClocks.ts'
 import type { StyleApp } from '../style.ts'
@@ -23,7 +30,8 @@ type BearerDeps = Pick<Deps, 'signIn' | 'organizations' | 'testClocks'>
 
 /**
  * Requires a Bearer token, or an API key where the style takes those, on every route of the scope that is not public,
- * and sets `request.caller`. A caller who only reads is refused here by every route that may change something. An answer to a test organization says so, and is of the moment of its clock.
+ * and sets `request.caller`. A caller who only
+ * reads is refused here by every route that may change something, and one who only proposes by every one that cannot wait. An answer to a test organization says so, and is of the moment of its clock.
  */
 export function requireBearer(app: StyleApp, deps: BearerDeps, { apiKeys = false } = {}): void {
   const { signIn } = deps
@@ -34,7 +42,7 @@ export function requireBearer(app: StyleApp, deps: BearerDeps, { apiKeys = false
     const given = tokenOf(request.headers.authorization)
     const isKey = apiKeys && given.startsWith(API_KEY_PREFIX)
     const identity = await (isKey ? signIn.identifyKey(given) : signIn.identify(given))
-    if (isWrite(request)) requireWriter(identity)
+    if (isWrite(request)) (request.routeOptions.config.canWait ? requireAsker : requireWriter)(identity)
     request.caller = { ...identity, requestId: request.id }
     const mode = await enterOrganization(deps, identity.organizationId)
     if (mode === 'test') reply.header(MODE_HEADER, mode)

@@ -18,6 +18,7 @@ const STYLES: readonly (readonly [StyleName, string])[] = [
 const LINKS = {
   docs: '/docs',
   openapi: '/openapi.json',
+  guides: '/llms.txt',
   health: { live: '/health/live', ready: '/health/ready' },
 } as const
 
@@ -70,6 +71,7 @@ function homePage(style: Style, config: Config): string {
 <ul>
 <li><a href="${LINKS.docs}">Reference</a>: every operation, to read and to try</li>
 <li><a href="${LINKS.openapi}">openapi.json</a>: the same as an OpenAPI 3.1 document</li>
+<li><a href="${LINKS.guides}">llms.txt</a>: the guides, and where everything is, for programs that read text</li>
 <li>Health: <a href="${LINKS.health.live}">live</a>, <a href="${LINKS.health.ready}">ready</a></li>
 </ul>
 <h2>The styles of this service</h2>

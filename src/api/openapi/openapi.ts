@@ -1,5 +1,5 @@
 import swagger, { type SwaggerTransform } from '@fastify/swagger'
-import type { FastifyContextConfig, FastifyInstance, FastifySchema, onRequestHookHandler } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import manifest from '../../../package.json' with { type: 'json' }
@@ -9,6 +9,7 @@ import type { Deps } from '../../services/deps.ts'
 import { type Style, urlOf } from '../style.ts'
 import { addDownloads } from './collection/downloads.ts'
 import { FACTS, type Facts, finish } from './finish.ts'
+import { addGuides, forAnySite } from './guides.ts'
 import { introductionOf } from './introduction.ts'
 import { addReference } from './reference.ts'
 import { refusalResponses } from './refusals.ts'
@@ -30,7 +31,7 @@ const IDEMPOTENCY_HEADER = {
 }
 
 /**
- * Adds `/openapi.json`, `/openapi.yaml` and `/docs` of one style, and the downloads of `/docs`. The document has every route that is added to `scope`
+ * Adds `/openapi.json`, `/openapi.yaml` and `/docs` of one style, the downloads and guides of `/docs`, and `/llms.txt`. The document has every route that is added to `scope`
  * afterwards, with the refusals that follow from its schema and those of its `config.refusals`.
  */
 export async function addDocument(
@@ -60,13 +61,8 @@ export async function addDocument(
     return scope.swagger({ yaml: true })
   })
   addDownloads(scope, style, config)
+  addGuides(scope, style, config)
   await addReference(scope, style, prefix, deps)
-}
-
-/** Lets pages of any site read a document, as editors and viewers of documents do. No other answer allows it. */
-const forAnySite: onRequestHookHandler = (_request, reply, done) => {
-  reply.header('access-control-allow-origin', '*')
-  done()
 }
 
 /** Returns the parts of a style's document that are not about its routes. */
@@ -113,6 +109,8 @@ const describeRoute =
       [FACTS]: factsOf(input.schema ?? {}, route, methods),
       ...schema,
       ...(route.role && markedFor(route.role, schema)),
+      ...(route.changesNothing && { 'x-changes-nothing': true }),
+      ...(route.canWait && { 'x-can-wait': true }),
       ...(!route.public && headersOf(style, takesKey(route, methods))),
       response: { ...answersOf(responses, route.examples), ...refusals },
     }

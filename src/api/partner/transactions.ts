@@ -184,6 +184,7 @@ function addPosting(
         refusals: ['failed_precondition'],
         ...(isCustomerRepayment(type) && { takesToken: true as const }),
         ...(isForAdmins(type) && { role: 'ADMIN' as const }),
+        ...(lossTypes.has(type) && { canWait: true as const }),
         explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
         examples: { [example.type]: example },
       },
@@ -221,6 +222,7 @@ function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction, named
     {
       config: {
         role: 'ADMIN',
+        canWait: true,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
         examples: { Adjusted: examples.adjusted },
@@ -251,6 +253,7 @@ function addReversal(app: StyleApp, deps: Deps, { path, withTransaction, named }
     {
       config: {
         role: 'ADMIN',
+        canWait: true,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
         examples: { Reversed: examples.reversed },

@@ -3,8 +3,8 @@ import { type Author, auditRow } from '../audit/trail.ts'
 import type { Account as AccountRow, ApiKey as ApiKeyRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
 
-/** The roles of an account (contract 3.6). */
-export const ROLES = ['USER', 'ADMIN', 'AUDITOR'] as const
+/** The roles of an account (contract 3.6). PROPOSER takes rights away from the others: see `mayOnlyPropose`. */
+export const ROLES = ['USER', 'ADMIN', 'AUDITOR', 'PROPOSER'] as const
 export type Role = (typeof ROLES)[number]
 
 /** An account, which may sign in for its organization. */

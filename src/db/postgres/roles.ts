@@ -100,7 +100,11 @@ export async function grantService({ pool }: Pick<Db, 'pool'>, role: string): Pr
     // With its own tables a role may do anything, whatever is granted; the start warns of that.
     if (owner === role) return undefined
     const granted = await transaction.query<Granted>(GRANTED, [role])
-    const changes = [...changesOf(granted.rows, role), ...(await functionChanges(transaction, role))]
+    const changes = [
+      ...changesOf(granted.rows, role),
+      ...(await functionChanges(transaction, role)),
+      ...(await viewChanges(transaction, role)),
+    ]
     for (const text of changes) await transaction.query(text)
     return true
   })
@@ -117,6 +121,18 @@ async function functionChanges(transaction: Transaction, role: string): Promise<
     [role, FUNCTIONS],
   )
   return rows.map(({ name }) => `GRANT EXECUTE ON FUNCTION ${name} TO ${pg.escapeIdentifier(role)}`)
+}
+
+/** Returns the statements that let the role read the rows of reporting where it may not yet; who reads them is the owner's to know. */
+async function viewChanges(transaction: Transaction, role: string): Promise<string[]> {
+  const { rows } = await transaction.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_class c
+     WHERE c.relnamespace = to_regnamespace('reporting_rows') AND c.relkind = 'v' AND NOT has_table_privilege($1, c.oid, 'SELECT')`,
+    [role],
+  )
+  const to = pg.escapeIdentifier(role)
+  const views = rows.map(({ name }) => `GRANT SELECT ON reporting_rows.${pg.escapeIdentifier(name)} TO ${to}`)
+  return views.length === 0 ? [] : [`GRANT USAGE ON SCHEMA reporting_rows TO ${to}`, ...views]
 }
 
 /** The statements that give the role its rights where they are others. */

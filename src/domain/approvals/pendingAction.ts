@@ -164,15 +164,12 @@ export const waivedOf = (
     .filter((one) => one.type === 'Waive Interest' && one.reversedAt === null && isPostedThen(one.postedAt))
     .reduce((sum, { amount }) => sum + amount, 0n)
 
-/** The amount of an organization above which actions wait, in minor units of its currency. */
-export interface ApprovalLimit {
-  readonly approvalAbove: bigint
-  readonly currency: string
-}
+/** The amount of an organization above which actions wait, in minor units of its currency; `always` of a caller who only proposes. */
+export type ApprovalLimit = { readonly approvalAbove: bigint; readonly currency: string } | 'always'
 
 /** Returns whether an action of an amount waits; one in another currency than the organization's always does. */
 export const mustWait = (limit: ApprovalLimit, amount: bigint, currency: string): boolean =>
-  currency !== limit.currency || amount > limit.approvalAbove
+  limit === 'always' || currency !== limit.currency || amount > limit.approvalAbove
 
 /** A request as the database keeps it, as JSON: numbers that may be large are texts. */
 export interface StoredRequest {

@@ -21,7 +21,10 @@ import { perform, performAdding, type Shell } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
 import { type Io, UsageError } from '../terminal/terminalIo.ts'
 
-const GENERATE = ['--generate', 'make a password and show it, once; else it is asked for, or read from stdin'] as const
+export const GENERATE = [
+  '--generate',
+  'make a password and show it, once; else it is asked for, or read from stdin',
+] as const
 
 /** The author belongs to no organization: the change is in the trail of the account's organization. */
 const ANY = 0
@@ -40,7 +43,7 @@ function addCreate(accounts: Command, shell: Shell): void {
     .addOption(organizationOption())
     .option(
       '--role <role>',
-      'USER (an integrator), ADMIN (an operator) or AUDITOR (reads alone); may be given twice',
+      'USER (an integrator), ADMIN (an operator), AUDITOR (reads alone), with PROPOSER (an agent: whatever it asks for waits); may be given twice',
       role,
     )
     .option(...GENERATE)
@@ -165,7 +168,7 @@ function addRoles(accounts: Command, shell: Shell): void {
     .command('roles')
     .description('give an account these roles, and no others')
     .argument('<email>')
-    .argument('<roles...>', 'USER, ADMIN, AUDITOR', role)
+    .argument('<roles...>', 'USER, ADMIN, AUDITOR, PROPOSER', role)
     .action((email: string, roles: Role[], _options: object, command: Command) =>
       perform(shell, command, async ({ deps, printer, by }) => {
         const { id } = await setRoles(deps, by(ANY), email, roles)
@@ -191,7 +194,7 @@ interface Given {
  * Returns the password of an account: asked for at a terminal, else the first line of stdin, or generated from 144
  * random bits. It is never an argument, which other users of the machine could see.
  */
-async function passwordFrom(io: Io, { generate = false }: { generate?: boolean }): Promise<Given> {
+export async function passwordFrom(io: Io, { generate = false }: { generate?: boolean }): Promise<Given> {
   if (generate) return { password: randomBytes(18).toString('base64url'), generated: true }
   if (!io.interactive) {
     const [password = ''] = (await io.readStdin()).split(/\r?\n/)
@@ -209,7 +212,7 @@ export function apiKeyCommands(program: Command, shell: Shell): void {
   takeName(keys.command('create'), 'what it is for')
     .description('make an API key and show it, once')
     .addOption(organizationOption())
-    .option('--role <role>', 'USER, ADMIN or AUDITOR; may be given twice', role)
+    .option('--role <role>', 'USER, ADMIN, AUDITOR or PROPOSER; may be given twice', role)
     .action((argument: string | undefined, options: { organization?: number; role?: Role[] }, command: Command) => {
       const name = nameGiven(command, argument)
       return performAdding(shell, command, async ({ deps, printer, by, organization }) => {

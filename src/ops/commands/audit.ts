@@ -47,6 +47,7 @@ const ENTITIES = [
   'loan hold',
   'loan assignment',
   'reminder',
+  'reporting role',
 ]
 
 export function auditCommand(program: Command, shell: Shell): void {

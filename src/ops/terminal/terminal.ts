@@ -26,6 +26,7 @@ export function terminal(): Io {
     confirm: (message) => answered(confirm({ message, default: false }, { output: process.stderr })),
     askPassword: (message) => answered(password({ message, mask: true }, { output: process.stderr })),
     readStdin: () => text(process.stdin),
+    streams: { input: process.stdin, output: process.stdout },
     startProgress,
     stopping: stopping.signal,
   }

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import type { Deps } from '../../services/deps.ts'
 
 /** The book, opened for one command. */
@@ -14,6 +15,8 @@ export interface Opening {
    * Makes an empty database where `DATA_DIR` has none. Without it that is an error, since `DATA_DIR` may be mistyped.
    */
   readonly newDatabase?: boolean
+  /** Works as the role that owns the tables, where the settings name it. */
+  readonly asOwner?: boolean
 }
 
 /** The input and output of a command; a test gives its own. */
@@ -29,6 +32,8 @@ export interface Io {
   confirm(question: string): Promise<boolean>
   askPassword(question: string): Promise<string>
   readStdin(): Promise<string>
+  /** The streams of a command that speaks with another program. */
+  readonly streams: { readonly input: Readable; readonly output: Writable }
   /** Shows the progress of a long run, on a terminal. */
   startProgress(what: string, total: number): Progress
   /** Aborts when the run is asked to stop: it finishes the step that it has begun, and ends. */

@@ -53,13 +53,37 @@ export function requireReader(caller: Pick<Identity, 'roles'>): void {
     )
 }
 
-/** Returns whether a caller may change anything: an account that has the role AUDITOR alone only reads (contract 3.6). */
-export const mayChange = ({ roles }: Pick<Identity, 'roles'>): boolean =>
-  roles.includes('USER') || roles.includes('ADMIN')
+/**
+ * Returns whether a caller changes nothing alone, whatever other roles the account has: what it asks for always waits for a
+ * second person, and what cannot wait is refused (contract 19.4).
+ */
+export const mayOnlyPropose = ({ roles }: Pick<Identity, 'roles'>): boolean => roles.includes('PROPOSER')
 
-/** Requires a caller who may change something. @throws LendingError `permission_denied` for an AUDITOR (contract 3.6) */
+/** Returns whether a caller may ask for a change, which may then have to wait for a second person. */
+const mayAsk = ({ roles }: Pick<Identity, 'roles'>): boolean => roles.includes('USER') || roles.includes('ADMIN')
+
+/**
+ * Returns whether a caller may change anything: an account that has the role AUDITOR alone only reads (contract 3.6), and one
+ * that has the role PROPOSER only asks.
+ */
+export const mayChange = (caller: Pick<Identity, 'roles'>): boolean => mayAsk(caller) && !mayOnlyPropose(caller)
+
+/**
+ * Requires a caller who may change something.
+ * @throws LendingError `permission_denied` for an AUDITOR (contract 3.6), and for a PROPOSER (contract 19.4)
+ */
 export function requireWriter(caller: Pick<Identity, 'roles'>): void {
-  if (!mayChange(caller))
+  requireAsker(caller)
+  if (mayOnlyPropose(caller))
+    throw new LendingError(
+      'permission_denied',
+      'the role PROPOSER only asks for what can wait for a second person, and this operation cannot wait',
+    )
+}
+
+/** Requires a caller who may ask for a change that can wait for a second person. @throws LendingError `permission_denied` for an AUDITOR */
+export function requireAsker(caller: Pick<Identity, 'roles'>): void {
+  if (!mayAsk(caller))
     throw new LendingError('permission_denied', 'the role AUDITOR reads everything and changes nothing')
 }
 
@@ -72,6 +96,9 @@ export type Rule = (typeof RULES)[number]
  * @throws LendingError `permission_denied`
  */
 export function requireRule(caller: Pick<Identity, 'roles'>, rule: Rule): void {
+  // Another system, which asks by this rule, has no second person for what it lets pass.
+  if ((rule === 'admin' || rule === 'user') && mayOnlyPropose(caller))
+    throw new LendingError('permission_denied', 'the role PROPOSER only asks for what can wait for a second person')
   if (rule === 'admin') requireAdmin(caller)
   if (rule === 'auditor') requireReader(caller)
   if (rule === 'user' && !caller.roles.includes('USER') && !caller.roles.includes('ADMIN'))

@@ -67,7 +67,7 @@ export async function approvePendingAction(
   caller: Caller,
   id: bigint,
 ): Promise<PendingAction> {
-  requireAdmin(caller)
+  requireDecider(caller)
   const action = await pendingOf(deps, caller, id)
   if (isMaker(action, caller))
     throw denied('the one who asked cannot approve: another account that has the role ADMIN has to')
@@ -151,7 +151,7 @@ export async function rejectPendingAction(
   id: bigint,
   reason: string,
 ): Promise<PendingAction> {
-  requireAdmin(caller)
+  requireDecider(caller)
   requireReason(reason)
   const action = await pendingOf(deps, caller, id)
   if (isMaker(action, caller)) throw denied('the one who asked withdraws the action, and another ADMIN rejects it')
@@ -169,7 +169,7 @@ export async function rejectPendingActions(
   caller: Caller,
   { askedBy = null, loanId = null, reason }: { askedBy?: number | null; loanId?: bigint | null; reason: string },
 ): Promise<bigint[]> {
-  requireAdmin(caller)
+  requireDecider(caller)
   requireReason(reason)
   if (askedBy === null && loanId === null)
     throw new LendingError('invalid_argument', 'askedBy or loanId is required: the account that asked, or the loan')
@@ -177,6 +177,12 @@ export async function rejectPendingActions(
     throw denied('the one who asked withdraws the action, and another ADMIN rejects it')
   const { organizationId, accountId, requestId } = caller
   return rejectActions(db, { organizationId, accountId, requestId }, { askedBy, loanId, reason }, now(organizationId))
+}
+
+/** Requires an ADMIN who may decide what others asked for, and not only ask. @throws LendingError `permission_denied` */
+function requireDecider(caller: Caller): void {
+  requireAdmin(caller)
+  requireWriter(caller)
 }
 
 /** Requires a reason of a rejection. @throws LendingError `invalid_argument` */

@@ -22,6 +22,7 @@ import {
 import type { Instant } from '../../domain/dates.ts'
 import { failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
 import type { Saving } from '../../domain/loan/loan.ts'
+import { type Caller, mayOnlyPropose } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Deps } from '../deps.ts'
 import type { Organization } from '../organizations/organizations.ts'
@@ -42,9 +43,14 @@ export interface Wanted {
   readonly amount: bigint
 }
 
-/** Returns the limit of an organization; null where nothing waits. */
-export const limitOf = ({ approvalAbove, currency }: Organization): ApprovalLimit | null =>
-  approvalAbove === null ? null : { approvalAbove, currency }
+/** Returns the limit of an organization for what a caller asks for; null where nothing waits. */
+export function limitOf(
+  { approvalAbove, currency }: Organization,
+  caller: Pick<Caller, 'roles'>,
+): ApprovalLimit | null {
+  if (mayOnlyPropose(caller)) return 'always'
+  return approvalAbove === null ? null : { approvalAbove, currency }
+}
 
 /**
  * Returns what has to wait of a request on a loan, once it was decided what the request does to the loan; undefined where nothing does.

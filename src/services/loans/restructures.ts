@@ -139,7 +139,7 @@ async function change(
   caller: Caller,
   request: LoanActionRequest,
 ): Promise<RestructuredLoan | Waits> {
-  const limit = limitOf(await getOrganization(deps, caller))
+  const limit = limitOf(await getOrganization(deps, caller), caller)
   const changed = await changeLoan<Wanted>(deps, asked, (loan, now) => {
     const saving = decideAction(loan, request, now)
     const wanted = wantedOf(limit, loan, request, { saving, postedToday: () => false })

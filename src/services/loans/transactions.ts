@@ -17,7 +17,7 @@ import {
 } from '../../domain/loan/loan.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
-import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
+import { type Caller, requireAdmin, requireAsker, requireWriter } from '../access/caller.ts'
 import { limitOf, onLoan, type Waits, type Wanted, waitForSecond, wantedOf } from '../approvals/waiting.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
@@ -59,10 +59,11 @@ export async function postTransaction(
   request: Posting,
 ): Promise<TransactionNow | Waits> {
   if (isForAdmins(request.type)) requireAdmin(caller)
+  if (lossOf(request)) requireAsker(caller)
   else requireWriter(caller)
   const organization = await getOrganization(deps, caller)
   const posting = { ...request, paymentMethod: organization.paymentMethod }
-  const [limit, loss] = [limitOf(organization), lossOf(posting)]
+  const [limit, loss] = [limitOf(organization, caller), lossOf(posting)]
   const change = { author: caller, ref, posting }
   const answerOfOriginal = (loan: StoredLoan | StoredHead, now: number) => {
     const original = posting.token === null ? undefined : findByToken(loan, posting.token)
@@ -142,7 +143,7 @@ async function changeTransaction(
   request: LoanActionRequest,
 ): Promise<TransactionNow | Waits> {
   requireAdmin(caller)
-  const limit = limitOf(await getOrganization(deps, caller))
+  const limit = limitOf(await getOrganization(deps, caller), caller)
   const changed = await changeLoan<Wanted>(deps, { author: caller, ref }, (loan, now) => {
     const saving = decideAction(loan, request, now)
     const wanted = wantedOf(limit, loan, request, { saving, postedToday: sameDay(deps, now) })

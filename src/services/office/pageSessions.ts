@@ -7,8 +7,9 @@ import {
   touchPageSession,
 } from '../../db/access/accounts.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
+import { LendingError } from '../../domain/errors.ts'
 import { createReadCache } from '../../toolbox/readCache.ts'
-import type { Identity } from '../access/caller.ts'
+import { type Identity, mayOnlyPropose } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
 
 /** A session ends after this long without a request, and after this long in any case. */
@@ -39,13 +40,13 @@ export interface PageSessions {
   /**
    * Opens a session for an account whose password is right.
    * @returns the value of its cookie
-   * @throws LendingError as `SignIn.confirm` does
+   * @throws LendingError as `SignIn.confirm` does, and `permission_denied` for a PROPOSER
    */
   open(request: SignInRequest): Promise<string>
   /**
    * Finds the session of a cookie.
    * @returns undefined where the session has ended: signed out, unused for 15 minutes, 12 hours old, or of an account that is
-   *   disabled or whose tokens were revoked since
+   *   disabled, only proposes, or whose tokens were revoked since
    */
   find(cookie: string): Promise<PageSession | undefined>
   /** Ends a session; of one that has ended already, nothing. */
@@ -77,7 +78,12 @@ export function createPageSessions({
   return {
     async open({ email, password, address, requestId }) {
       const now = machineNow()
-      const { organizationId, id: accountId } = await signIn.confirm(email, password, address, requestId)
+      const { organizationId, id: accountId, roles } = await signIn.confirm(email, password, address, requestId)
+      if (mayOnlyPropose({ roles }))
+        throw new LendingError(
+          'permission_denied',
+          'the role PROPOSER is for programs, which ask over HTTP: the office pages are for people',
+        )
       const cookie = randomBytes(SECRET_BYTES).toString('base64url')
       const formSecret = randomBytes(SECRET_BYTES).toString('base64url')
       const session = { organizationId, accountId, hash: hashOf(cookie), formSecret, createdAt: now, seenAt: now }
@@ -91,6 +97,7 @@ export function createPageSessions({
       const now = machineNow()
       const seenAt = Math.max(session.seenAt, touched.get(session.hash) ?? 0)
       if (now - seenAt >= IDLE_MS || now - session.createdAt >= LONGEST_MS || account.disabled) return undefined
+      if (mayOnlyPropose(account)) return undefined
       if (account.tokensFrom !== null && session.createdAt < account.tokensFrom) return undefined
       await touch(session)
       const { organizationId, id: accountId, email, roles } = account

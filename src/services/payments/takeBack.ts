@@ -79,7 +79,7 @@ async function takeBackOrWait(
   id: bigint,
   decide: TakingBack,
 ): Promise<PaymentView | Waits> {
-  const limit = limitOf(await getOrganization(deps, caller))
+  const limit = limitOf(await getOrganization(deps, caller), caller)
   try {
     return await changePayment(deps, caller, id, async (transaction, payment) => {
       const taken = await decide(transaction, payment)

@@ -68,6 +68,8 @@ describe('an answer of more than 1 kB', () => {
       '/v1/audit-trail',
       '/openapi.json',
       '/openapi.yaml',
+      '/llms.txt',
+      '/docs/contract.md',
       '/docs/static/swagger-ui.css',
     ]) {
       const headers = path === '/v1/audit-trail' ? { authorization: `Bearer ${service.tokens.operator}` } : {}

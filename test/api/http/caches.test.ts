@@ -73,6 +73,8 @@ describe('what no cache may keep', () => {
 it.each([
   ['the document', '/openapi.json', undefined],
   ['the reference', '/docs', undefined],
+  ['a guide', '/docs/contract.md', undefined],
+  ['the index of the guides', '/llms.txt', undefined],
   ['the home page', '/', undefined],
   ['health', '/health/live', undefined],
   ['the key set', '/.well-known/jwks.json', 'public, max-age=60'],

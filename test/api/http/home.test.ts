@@ -34,6 +34,7 @@ describe('/', () => {
       expect(links.filter((link) => link.startsWith('/'))).toEqual([
         '/docs',
         '/openapi.json',
+        '/llms.txt',
         '/health/live',
         '/health/ready',
       ])
@@ -59,6 +60,7 @@ describe('/', () => {
         style: 'record',
         docs: '/docs',
         openapi: '/openapi.json',
+        guides: '/llms.txt',
         health: { live: '/health/live', ready: '/health/ready' },
         styles: expect.objectContaining({ partner: expect.stringContaining('api.localhost') }),
       })

@@ -120,7 +120,8 @@ export const waitingAnswer = {
 }
 
 /** The sentence about waiting, for the description of an operation. */
-export const WAITS = 'Above `approvalAbove` of your organization it waits for a second ADMIN, and answers 202.'
+export const WAITS =
+  'Above `approvalAbove` of your organization, and always where a PROPOSER asks, it waits for a second ADMIN, and answers 202.'
 
 /**
  * Answers with what was posted, or with 202 and what waits.

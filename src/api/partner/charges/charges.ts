@@ -78,6 +78,7 @@ function addReversal(app: StyleApp, deps: Deps, { path, withTransaction, named }
     {
       config: {
         role: 'ADMIN',
+        canWait: true,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
         examples: { Reversed: examples.reversedCharge },

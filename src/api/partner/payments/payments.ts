@@ -202,6 +202,7 @@ function takingBackRoutes(app: StyleApp, deps: Deps): void {
     {
       config: {
         role: 'ADMIN',
+        canWait: true,
         refusals: ['failed_precondition', 'aborted'],
         examples: { Reversed: examples.takenBack },
         explained: {
@@ -229,6 +230,7 @@ function takingBackRoutes(app: StyleApp, deps: Deps): void {
     {
       config: {
         role: 'ADMIN',
+        canWait: true,
         refusals: ['failed_precondition', 'aborted'],
         examples: { Returned: examples.returned },
         explained: { failed_precondition: ['Nothing is in suspense.', 'nothing of the payment is in suspense'] },

@@ -43,6 +43,7 @@ function addRestructure(app: StyleApp, deps: Deps, { path, params, named }: Addr
     {
       config: {
         role: 'ADMIN',
+        canWait: true,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, refusalOf('Restructure')] },
         examples: { Restructured: examples.restructuredLoan },
@@ -72,6 +73,7 @@ function addReversal(app: StyleApp, deps: Deps, { path, withTransaction, named }
     {
       config: {
         role: 'ADMIN',
+        canWait: true,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, 'the restructure is reversed already'] },
         examples: { Reversed: examples.reversedLoan },

@@ -15,6 +15,7 @@ import { createPageSessions, type PageSession, type PageSessions } from '../serv
 import { createGate, type GateBounds, holderOf } from '../toolbox/gate.ts'
 import { cookieNamesOf, type Desk, deskOf, frameOf, requireFormToken } from './desk.ts'
 import { icon, messagePage, style } from './layout/page.ts'
+import { createGrowthSums } from './pages/growth.ts'
 import type { Recent } from './recent.ts'
 import { addActions } from './routes/actions.ts'
 import { addFiles } from './routes/files.ts'
@@ -113,8 +114,9 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
     reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
   )
   addSignIn(app, sessions, deps.config)
-  addViews(app, { recent, totals })
-  addFiles(app)
+  const sumGrowth = createGrowthSums()
+  addViews(app, { recent, totals }, sumGrowth)
+  addFiles(app, sumGrowth)
   addActions(app, deps)
   addCompare(app)
 

@@ -64,7 +64,7 @@ const PATHS = () => [
   ...['/worklist', '/customers/do/create', `/customers/${customer}/do/lend`, `/customers/${customer}/do/contact`],
   ...['promise', 'hold', 'assign', 'repay'].map((action) => `/loans/${loan}/do/${action}`),
   ...['/', '/customers', `/customers/${customer}`, `/loans/${loan}`, '/search?q=%3Cimg', '/arrears', '/pending'],
-  ...['/portfolio-at-risk', '/products', '/documents', '/journal', '/trial-balance', '/webhooks', '/audit'],
+  ...['/portfolio-at-risk', '/growth', '/products', '/documents', '/journal', '/trial-balance', '/webhooks', '/audit'],
   ...['/exports', '/book', `/loans/${loan}/do/waive`, `/loans/${loan}/do/charge`, `/customers/${customer}/do/close`],
   `/loans/${loan}/do/restructure`,
   ...['/payments', '/payments?status=all', `/payments/${payment}`, `/payments/${payment}?q=%3Cimg`, '/channels'],

@@ -5,8 +5,8 @@ import { listAccounts } from '../../services/access/accounts.ts'
 import { getAssignment } from '../../services/collections/assignments.ts'
 import { type Contact, latestContacts } from '../../services/collections/contacts.ts'
 import { listHolds, type StoredHold } from '../../services/collections/holds.ts'
-import { type JudgedPromise, listPromises } from '../../services/collections/promises.ts'
-import type { LoanNow } from '../../services/loans/loans.ts'
+import { type JudgedPromise, promisesOn } from '../../services/collections/promises.ts'
+import type { LoanRead } from '../../services/loans/loans.ts'
 import { type Desk, timeText } from '../desk.ts'
 import { figures, money, table } from '../layout/page.ts'
 
@@ -92,12 +92,13 @@ export function holdTable({ deps, caller, say, mayChange }: Desk, holds: readonl
 }
 
 /** Builds what officers did and do with a loan: its officer, the last contacts, promises and holds, and what may be done. */
-export async function collectionsOf(desk: Desk, { loan }: LoanNow): Promise<Html> {
+export async function collectionsOf(desk: Desk, found: LoanRead): Promise<Html> {
+  const { loan } = found
   const { deps, caller, say, mayChange } = desk
   const ref = { id: loan.id }
   const [contacts, promises, holds, officer] = await Promise.all([
     latestContacts(deps, caller, { customerId: loan.customerId, loanId: loan.id, most: MOST }),
-    listPromises(deps, caller, ref, { rows: MOST, page: 1 }),
+    promisesOn(deps, caller, found, MOST),
     listHolds(deps, caller, ref, { rows: MOST, page: 1 }),
     getAssignment(deps, caller, ref),
   ])
@@ -107,7 +108,7 @@ export async function collectionsOf(desk: Desk, { loan }: LoanNow): Promise<Html
   return html`<section><h2>${say('collectionsOf')}</h2>
 <p>${say('officer')}: ${await officerName(desk, officer.accountId)}</p>
 ${mayChange && links}</section>
-${promiseTable(desk, promises.items.toReversed())}
+${promiseTable(desk, promises.toReversed())}
 ${contactTable(desk, contacts)}
 ${holds.items.length > 0 && holdTable(desk, holds.items.toReversed())}`
 }

@@ -11,6 +11,7 @@ const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'read
   ['/customers', 'customers', 'all'],
   ['/arrears', 'arrears', 'all'],
   ['/portfolio-at-risk', 'portfolioAtRisk', 'readers'],
+  ['/growth', 'growth', 'readers'],
   ['/payments', 'paymentsToMatch', 'all'],
   ['/channels', 'channels', 'readers'],
   ['/reconciliations', 'reconciliations', 'readers'],

@@ -36,24 +36,29 @@ ${ticks.map(({ x, text, kind }) => html`<text class="axis ${kind}" x="${round(x)
 ${content}
 </svg>`
 
-/** Two amounts of a day, side by side. */
+/** Two amounts of a day or a month, side by side. */
 export interface Bars {
   readonly label: string
   readonly names: readonly [first: string, second: string]
-  readonly days: readonly { readonly day: string; readonly values: readonly [number, number]; readonly label: string }[]
+  /** `name` stands below the plot. */
+  readonly days: readonly {
+    readonly name: string
+    readonly values: readonly [number, number]
+    readonly label: string
+  }[]
 }
 
-/** Draws bars in SVG, with each day's text under the pointer; about eight days are named below. */
+/** Draws bars in SVG, with each one's text under the pointer; about eight are named below. */
 export function barPlot({ label, names, days }: Bars): Html {
   const top = topOf(Math.max(0, ...days.flatMap(({ values }) => values)))
   const slot = INNER.width / Math.max(1, days.length)
   const width = round(slot * 0.36)
   const everyDays = Math.ceil(days.length / 8)
   // Counted from the last day, which readers look for.
-  const ticks = days.flatMap(({ day }, index): Tick[] => {
+  const ticks = days.flatMap(({ name: text }, index): Tick[] => {
     const nth = (days.length - 1 - index) / everyDays
     if (!Number.isInteger(nth)) return []
-    return [{ x: MARGIN.left + slot * (index + 0.5), text: day.slice(5), kind: nth % 2 === 0 ? '' : 'minor' }]
+    return [{ x: MARGIN.left + slot * (index + 0.5), text, kind: nth % 2 === 0 ? '' : 'minor' }]
   })
   const bars = days.map(({ values, label }, index) => {
     const x = MARGIN.left + slot * index + slot * 0.12

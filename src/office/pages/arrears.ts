@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { type Html, html } from '../../api/http/html.ts'
 import { addPeriods, daysBetween } from '../../domain/dates.ts'
 import type { Bucket } from '../../domain/delinquency/policy.ts'
@@ -6,10 +5,10 @@ import { AT_RISK_DAYS, type Group, groupsOf, type Sums, shareOf } from '../../do
 import { type ArrearsList, listArrears, MOST_ARREARS } from '../../services/portfolio/arrears.ts'
 import { arrearsCsv, portfolioTimeCsv } from '../../services/portfolio/csv.ts'
 import { listPortfolioDays, readPortfolio } from '../../services/portfolio/portfolio.ts'
-import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 import { BUCKET_WORDS, PRESET_WORDS } from '../../words/names.ts'
 import { nameIn } from '../../words/words.ts'
 import { type Desk, type Fields, textOf, timeText } from '../desk.ts'
+import { createKeptSums } from '../keptSums.ts'
 import { type Column, figures, linkOf, money, page, share, table } from '../layout/page.ts'
 import { linePlot } from '../layout/plot.ts'
 
@@ -21,20 +20,13 @@ const askedOf = (query: Fields) => ({ bucket: textOf(query, 'bucket'), after: te
 export const policyName = ({ language }: Desk, name: string | null): string =>
   name === null ? '' : `, ${nameIn(PRESET_WORDS, language, name)}`
 
-/** Sums that took so long are kept, and served for so long; after the first of these times they are made again meanwhile. */
-const SLOW_MS = 300
-const FRESH_MS = 60_000
-const KEPT_MS = 600_000
-const MOST_ORGANIZATIONS = 100
-
 /** The sums of today's portfolio, and their moment. */
 interface ArrearsSums {
   /** By currency. */
   readonly groups: readonly Group[]
   /** By currency, and by restructured or not. */
   readonly divided: readonly Group[]
-  readonly at: number
-  /** The business time of the organization then. */
+  /** The business time of the organization when they were made. */
   readonly businessTime: number
 }
 
@@ -165,37 +157,14 @@ function loans({ say, language }: Desk, { loans: late }: ArrearsList): Html {
   )
 }
 
-/** Creates the sums of a process. To sum up a million loans takes a second, for which nobody should wait twice. */
-export function createArrearsSums(): SumArrears {
-  const kept = new LRUCache<number, ArrearsSums>({ max: MOST_ORGANIZATIONS })
-  const share = createSingleFlight<number, ArrearsSums>()
-
-  async function make({ deps, caller }: Desk): Promise<ArrearsSums> {
-    const { organizationId } = caller
-    const began = performance.now()
-    const [at, businessTime] = [deps.machineNow(), deps.now(organizationId)]
+/** Creates the sums of a process. */
+export const createArrearsSums = (): SumArrears =>
+  createKeptSums(async ({ deps, caller }): Promise<ArrearsSums> => {
+    const businessTime = deps.now(caller.organizationId)
     const { cells, policy } = await readPortfolio(deps, caller, {})
     const groups = groupsOf(cells, policy.policy, [])
-    const divided = groupsOf(cells, policy.policy, ['restructured'])
-    const sums = { groups, divided, at, businessTime }
-    if (performance.now() - began >= SLOW_MS) kept.set(organizationId, sums)
-    else kept.delete(organizationId)
-    return sums
-  }
-
-  return (desk) => {
-    const { organizationId } = desk.caller
-    const known = kept.get(organizationId)
-    const age = known ? desk.deps.machineNow() - known.at : KEPT_MS
-    const isUsable = known && age >= 0 && age < KEPT_MS
-    if (isUsable && age < FRESH_MS) return Promise.resolve(known)
-    const made = share(organizationId, () => make(desk))
-    if (!isUsable) return made
-    // The next person has newer ones; a failure leaves these.
-    made.catch(() => undefined)
-    return Promise.resolve(known)
-  }
-}
+    return { groups, divided: groupsOf(cells, policy.policy, ['restructured']), businessTime }
+  })
 
 /** Spans between the days that are named below a plot. */
 const SPANS = 4

@@ -114,7 +114,7 @@ export function movedByDay({ deps, caller, say }: Desk, { days }: BookTotals): H
         const { disbursed = 0n, collected = 0n } = of.find((one) => one.day === day) ?? {}
         const amounts = { disbursed: money(disbursed, currency), collected: money(collected, currency) }
         const label = say('movedOn', { day, ...amounts })
-        return { day, values: [number(disbursed), number(collected)], label }
+        return { name: day.slice(5), values: [number(disbursed), number(collected)], label }
       }),
     })
   })

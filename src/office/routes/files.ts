@@ -6,12 +6,14 @@ import { exportJournal, type JournalFormat } from '../../services/accounting/exp
 import { printDataResult, type ResultPdf } from '../../services/customers/dataResultPdf.ts'
 import type { DocumentFile } from '../../services/documents/documents.ts'
 import { readExportFile } from '../../services/exports/exportFile.ts'
+import { GROWTH_FILES } from '../../services/portfolio/growth.ts'
 import { holderOf } from '../../toolbox/gate.ts'
 import { LANGUAGES } from '../../words/words.ts'
 import { type Fields, idOf, textOf, wordOf } from '../desk.ts'
 import { arrearsFile, portfolioTimeFile } from '../pages/arrears.ts'
 import { auditFile, bookFile } from '../pages/bookFiles.ts'
 import { receiptFile, statementFile } from '../pages/documents.ts'
+import { growthFile, type SumGrowth } from '../pages/growth.ts'
 import { suspenseFile } from '../pages/payments.ts'
 import { linesFile } from '../pages/reconciliation.ts'
 
@@ -68,7 +70,7 @@ async function sendToReader(
 }
 
 /** Adds the files of the pages: tables for spreadsheets, and the journal for a ledger. */
-export function addFiles(app: FastifyInstance): void {
+export function addFiles(app: FastifyInstance, sumGrowth: SumGrowth): void {
   const ownPlace = { config: { ownPlace: true } }
   app.get('/arrears.csv', ownPlace, (request: Request, reply) =>
     sendInPlace(request, reply, () => arrearsFile(request.desk, request.query)),
@@ -103,6 +105,10 @@ export function addFiles(app: FastifyInstance): void {
     requireAdmin(request.desk.caller)
     return sendInPlace(request, reply, () => bureauFile(request.desk, request.params.id))
   })
+  for (const file of GROWTH_FILES)
+    app.get(`/growth-${file}.csv`, ownPlace, (request: Request, reply) =>
+      sendToReader(request, reply, () => growthFile(request.desk, file, sumGrowth)),
+    )
   for (const kind of ['customers', 'loans', 'transactions', 'payments'] as const)
     app.get(`/${kind}.csv`, ownPlace, (request: Request, reply) =>
       sendToReader(request, reply, () => bookFile(request.desk, kind)),

@@ -10,6 +10,7 @@ import { exportsPage } from '../pages/bookFiles.ts'
 import { channelsPage } from '../pages/channels.ts'
 import { customerPage, customersPage, searchPage } from '../pages/customers.ts'
 import { documentsPage } from '../pages/documents.ts'
+import { growthPage, type SumGrowth } from '../pages/growth.ts'
 import { journalPage, trialBalancePage } from '../pages/journal.ts'
 import { paymentPage } from '../pages/payment.ts'
 import { paymentsPage } from '../pages/payments.ts'
@@ -53,12 +54,13 @@ const VIEWS: Readonly<Record<string, View>> = {
 type Request = FastifyRequest<{ Params: { id?: string }; Querystring: Fields }>
 
 /** Adds the pages that show something and change nothing. */
-export function addViews(app: FastifyInstance, seen: Seen): void {
+export function addViews(app: FastifyInstance, seen: Seen, sumGrowth: SumGrowth): void {
   const sumArrears = createArrearsSums()
   const views: Readonly<Record<string, View>> = {
     ...VIEWS,
     '/': (desk, query) => todayPage(desk, query, seen),
     '/arrears': (desk, query) => arrearsPage(desk, query, sumArrears),
+    '/growth': (desk) => growthPage(desk, sumGrowth),
     '/book': (desk) => bookPage(desk, seen),
   }
   for (const [path, view] of Object.entries(views))

@@ -124,6 +124,17 @@ export async function cancelPromise(
   return (await judged(deps, caller, { loan, at: now }, [cancelled]))[0]!
 }
 
+/** Returns the first promises on a loan that was read, as they were made. */
+export async function promisesOn(
+  deps: PromiseDeps,
+  caller: Caller,
+  read: Pick<LoanRead, 'loan' | 'at'>,
+  most: number,
+): Promise<readonly JudgedPromise[]> {
+  const of = { organizationId: caller.organizationId, ownerId: read.loan.id }
+  return judged(deps, caller, read, (await findPromises(deps.db, of, { rows: most, page: 1 })).items)
+}
+
 /** Returns a part of the promises on a loan, as they were made. @throws LendingError `not_found`, `invalid_argument` */
 export async function listPromises(
   deps: PromiseDeps,

@@ -142,6 +142,7 @@ export type FaultRole =
   | 'email'
   | 'password'
   | 'roles'
+  | 'permissions'
   | 'address'
   | 'principalMin'
   | 'principalMax'

@@ -1,6 +1,6 @@
 import cookie from '@fastify/cookie'
 import formBody from '@fastify/formbody'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import Fastify from 'fastify'
 import { logAnswers } from '../api/http/accessLog.ts'
 import { STATUSES, toFailure } from '../api/http/failure.ts'
@@ -8,6 +8,7 @@ import { requestIdOf, whenClosed } from '../api/http/request.ts'
 import { connectionOptions, type LimitOptions, limitRequests } from '../api/limits/limits.ts'
 import { trustOf } from '../app/trust.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
+import { requirePermission } from '../domain/access/permissions.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Totals } from '../services/book/totals.ts'
 import type { Deps } from '../services/deps.ts'
@@ -15,6 +16,7 @@ import { createPageSessions, type PageSession, type PageSessions } from '../serv
 import { createGate, type GateBounds, holderOf } from '../toolbox/gate.ts'
 import { cookieNamesOf, type Desk, deskOf, frameOf, requireFormToken } from './desk.ts'
 import { icon, messagePage, style } from './layout/page.ts'
+import { PAGES, pageNeeds } from './permissions.ts'
 import type { Recent } from './recent.ts'
 import { addActions } from './routes/actions.ts'
 import { addFiles } from './routes/files.ts'
@@ -77,6 +79,7 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
     bodyLimit: LONGEST_FORM,
   })
   const isKnown = knowsHost(deps.config)
+  app.addHook('onRoute', requireTold)
   const sessions = createPageSessions(deps)
   app.decorate('cookieNames', cookieNamesOf(deps.config))
   app.decorateRequest('desk')
@@ -148,8 +151,19 @@ async function enter(deps: Deps, request: FastifyRequest) {
     requireOwnPage(request)
     requireFormToken(pageSession, (request.body as Readonly<Record<string, unknown>> | undefined)?._token)
   }
+  requirePermission(request.caller, needsOf(request))
   request.desk = await deskOf(deps, request, pageSession)
 }
+
+/** Requires that a page says what it needs. @throws Error at the start, for a page that is in no table and not for anybody */
+function requireTold({ url, config }: RouteOptions) {
+  if (config?.anybody !== true && !Object.hasOwn(PAGES, url))
+    throw new Error(`the page ${url} says no permission: add it to src/office/permissions.ts`)
+}
+
+/** Returns what the page of a request needs. */
+const needsOf = ({ routeOptions, params }: FastifyRequest) =>
+  pageNeeds(routeOptions.url ?? '', (params as { readonly action?: string }).action)
 
 interface Refused {
   readonly error: unknown

@@ -91,7 +91,12 @@ export const prefilledOf = (document: Document): Prefilled[] =>
 export function sendPrefilled(
   service: TestService,
   { method, path, body, isUpload, isLines, forOperators }: Prefilled,
-  { host, statement, headers = {} }: Pick<Call, 'host' | 'headers'> & { readonly statement?: Buffer } = {},
+  {
+    host,
+    token,
+    statement,
+    headers = {},
+  }: Pick<Call, 'host' | 'headers' | 'token'> & { readonly statement?: Buffer } = {},
 ): Promise<Answer> {
   const { statement: _, ...fields } = (body ?? {}) as Record<string, string>
   const lines = { raw: JSON.stringify(body), headers: { 'content-type': LINES_TYPE } }
@@ -99,7 +104,7 @@ export function sendPrefilled(
   const call: Call = {
     ...content,
     ...(host !== undefined && { host }),
-    ...(forOperators && { token: service.tokens.operator }),
+    ...((token ?? forOperators) && { token: token ?? service.tokens.operator }),
     headers: { ...('headers' in content ? content.headers : {}), ...headers },
   }
   return service[method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](path, call)

@@ -54,6 +54,18 @@ CREATE TABLE account (
   PRIMARY KEY (organization_id, id)
 );
 
+-- The roles that an organization has made, beside those that each has: names of permissions (contract 19.2). An account or an API key
+-- has them by name.
+CREATE TABLE role (
+  organization_id integer NOT NULL REFERENCES organization (id),
+  name            text NOT NULL,
+  permissions     text[] NOT NULL,
+  description     text NOT NULL DEFAULT '',
+  created_at      timestamptz NOT NULL,
+  updated_at      timestamptz NOT NULL,
+  PRIMARY KEY (organization_id, name)
+);
+
 -- The secret from which all keys derive, encrypted by KEY_ENCRYPTION_SECRET; no row while that is the secret itself.
 CREATE TABLE root_secret (
   id integer PRIMARY KEY CHECK (id = 1),
@@ -1346,7 +1358,7 @@ BEGIN
 
   DELETE FROM event WHERE organization_id = emptied;
   DELETE FROM audit_entry WHERE organization_id = emptied
-    AND entity NOT IN ('organization', 'account', 'api key', 'loan product', 'webhook endpoint');
+    AND entity NOT IN ('organization', 'account', 'api key', 'role', 'loan product', 'webhook endpoint');
   SELECT coalesce(max(id), 0) INTO last_change FROM audit_entry WHERE organization_id = emptied;
   UPDATE event_chain SET opened_at_change = last_change, change_id = 0, begins_after = sequence, hash = '', key_id = ''
     WHERE organization_id = emptied;

@@ -1,8 +1,8 @@
 import basicAuth from '@fastify/basic-auth'
 import { z } from 'zod'
+import { namesOf, PERMISSION_NAMES } from '../../domain/access/permissions.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
-import { ROLES } from '../../services/access/accounts.ts'
 import { RULES, requireRule } from '../../services/access/caller.ts'
 import type { Caches, Core, Deps } from '../../services/deps.ts'
 import { keepOutOfCaches } from '../http/failure.ts'
@@ -84,7 +84,10 @@ const identitySchema = named(
     accountId: z.string().describe('The number of the account.'),
     organizationId: z.string().describe('The number of the organization that it belongs to.'),
     email: z.string(),
-    roles: z.array(word('What the account may do', ROLES)),
+    roles: z
+      .array(z.string())
+      .describe('The names of its roles: USER, ADMIN, AUDITOR, and those that the organization has made.'),
+    permissions: z.array(word('What the account may do', PERMISSION_NAMES)),
     expiresAt: instant.describe('When the token ends.'),
   }),
   {
@@ -93,6 +96,7 @@ const identitySchema = named(
       organizationId: '1',
       email: 'partner@example.com',
       roles: ['USER'],
+      permissions: ['customers.write', 'loans.write', 'repayments.post', 'collections.work'],
       expiresAt: '2027-01-31T09:30:00.000+03:00',
     },
   },
@@ -104,7 +108,7 @@ const authorizeRequest = named(
     rule: z
       .enum(RULES)
       .describe(
-        '`any` token; the role `user` (an ADMIN passes too); the role `admin`; the role `auditor` (an ADMIN passes too).',
+        '`any` token; the role `user` (an ADMIN passes too); the role `admin`; the role `auditor` (an ADMIN passes too); or a permission.',
       ),
   }),
   { example: { rule: 'user' } },
@@ -131,6 +135,7 @@ export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config
       organizationId: String(caller.organizationId),
       email: caller.email,
       roles: [...caller.roles],
+      permissions: namesOf(caller.permissions),
       expiresAt: toRfc3339(caller.expiresAt, config.zone),
     }),
   )

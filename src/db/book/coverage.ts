@@ -226,6 +226,14 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
     rows: SIGN_IN,
     columns: each(['organization_id', 'account_id', 'hash', 'form_secret', 'created_at', 'seen_at'], SIGN_IN),
   },
+  role: {
+    rows: IN_TRAIL,
+    columns: {
+      ...each(['organization_id', 'name', 'permissions', 'description'], IN_TRAIL),
+      created_at: notFound('when a role was made'),
+      updated_at: notFound('when a role was changed'),
+    },
+  },
   webhook_endpoint: {
     rows: IN_TRAIL,
     columns: {

@@ -53,6 +53,11 @@ export type PageSession = Prisma.PageSessionModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model Role
+ * 
+ */
+export type Role = Prisma.RoleModel
+/**
  * Model RootSecret
  * 
  */

@@ -6,7 +6,7 @@ import { createIdempotency } from '../../services/access/idempotency.ts'
 import { isWaiting } from '../../services/approvals/waiting.ts'
 import { closeCustomer, getCustomer } from '../../services/customers/customers.ts'
 import type { Core } from '../../services/deps.ts'
-import { previewChange } from '../../services/loans/changes/preview.ts'
+import { previewDecision } from '../../services/loans/changes/preview.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getProduct, retireProduct } from '../../services/organizations/products.ts'
 import { dayOf, idOf, sayName } from '../desk.ts'
@@ -112,7 +112,7 @@ async function changeStep(
     values: action.start?.(loan, entry) ?? {},
     back: `/loans/${loanId}`,
     async show(fields) {
-      const preview = await previewChange(
+      const preview = await previewDecision(
         deps,
         caller,
         { id: loanId },

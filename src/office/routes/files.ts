@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ResultFile, writeDataResult } from '../../api/partner/people/results.wire.ts'
-import { requireAdmin, requireReader } from '../../services/access/caller.ts'
 import { exportJournal, type JournalFormat } from '../../services/accounting/exportJournal.ts'
 import { printDataResult, type ResultPdf } from '../../services/customers/dataResultPdf.ts'
 import type { DocumentFile } from '../../services/documents/documents.ts'
@@ -56,17 +55,6 @@ async function sendInPlace(
   }
 }
 
-/** Sends a file that readers alone may see. @throws LendingError `permission_denied`, as `sendInPlace` */
-async function sendToReader(
-  request: Request,
-  reply: FastifyReply,
-  write: () => File | Promise<File>,
-  type = CSV,
-): Promise<FastifyReply> {
-  requireReader(request.desk.caller)
-  return sendInPlace(request, reply, write, type)
-}
-
 /** Adds the files of the pages: tables for spreadsheets, and the journal for a ledger. */
 export function addFiles(app: FastifyInstance): void {
   const ownPlace = { config: { ownPlace: true } }
@@ -74,7 +62,7 @@ export function addFiles(app: FastifyInstance): void {
     sendInPlace(request, reply, () => arrearsFile(request.desk, request.query)),
   )
   app.get('/portfolio-at-risk.csv', ownPlace, (request: Request, reply) =>
-    sendToReader(request, reply, () => portfolioTimeFile(request.desk)),
+    sendInPlace(request, reply, () => portfolioTimeFile(request.desk)),
   )
   app.get('/loans/:id/statement', ownPlace, async ({ desk, query, params }: Request, reply) =>
     sendDocument(reply, await statementFile(desk, params.id, query)),
@@ -83,13 +71,13 @@ export function addFiles(app: FastifyInstance): void {
     sendDocument(reply, await receiptFile(desk, params.id, params.transactionId, query)),
   )
   app.get('/audit.csv', ownPlace, (request: Request, reply) =>
-    sendToReader(request, reply, () => auditFile(request.desk)),
+    sendInPlace(request, reply, () => auditFile(request.desk)),
   )
   app.get('/payments-in-suspense.csv', ownPlace, (request: Request, reply) =>
-    sendToReader(request, reply, () => suspenseFile(request.desk)),
+    sendInPlace(request, reply, () => suspenseFile(request.desk)),
   )
   app.get('/reconciliations/:id/lines.csv', ownPlace, (request: Request, reply) =>
-    sendToReader(request, reply, () => linesFile(request.desk, request.params.id, request.query)),
+    sendInPlace(request, reply, () => linesFile(request.desk, request.params.id, request.query)),
   )
   app.get('/data-requests/:id/result.json', ownPlace, async ({ desk, params }: Request, reply) =>
     sendDocument(reply, await writeDataResult(desk.deps, desk.caller, idOf(params.id, 'data request'))),
@@ -99,17 +87,16 @@ export function addFiles(app: FastifyInstance): void {
     const id = idOf(params.id, 'data request')
     return sendDocument(reply, await printDataResult(desk.deps, desk.caller, id, language))
   })
-  app.get('/bureau-files/:id/file', ownPlace, (request: Request, reply) => {
-    requireAdmin(request.desk.caller)
-    return sendInPlace(request, reply, () => bureauFile(request.desk, request.params.id))
-  })
+  app.get('/bureau-files/:id/file', ownPlace, (request: Request, reply) =>
+    sendInPlace(request, reply, () => bureauFile(request.desk, request.params.id)),
+  )
   for (const kind of ['customers', 'loans', 'transactions', 'payments'] as const)
     app.get(`/${kind}.csv`, ownPlace, (request: Request, reply) =>
-      sendToReader(request, reply, () => bookFile(request.desk, kind)),
+      sendInPlace(request, reply, () => bookFile(request.desk, kind)),
     )
   for (const format of ['csv', 'hledger'] as const)
     app.get(`/journal.${format}`, ownPlace, (request: Request, reply) =>
-      sendToReader(
+      sendInPlace(
         request,
         reply,
         () => journalFile(request.desk, request.query, format),

@@ -21,6 +21,7 @@ const ENTITIES = [
   'loan product',
   'account',
   'api key',
+  'role',
   'signing key',
   'organization',
   'webhook endpoint',

@@ -9,6 +9,7 @@ import {
 } from '../../db/approvals/pendingActions.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import {
   amountOf,
   decideAction,
@@ -20,7 +21,7 @@ import { failedPrecondition, invalidArgument, invariant, LendingError, notFound 
 import type { Loan } from '../../domain/loan/loan.ts'
 import { MOST_PARTS } from '../../domain/loan/restructure/restructureLoan.ts'
 import { currencyOf, minorToText } from '../../domain/money.ts'
-import { type Caller, requireAdmin, requireReader, requireWriter } from '../access/caller.ts'
+import { type Caller, requireChanging } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core, Deps, Writing } from '../deps.ts'
 import { changeLoan, countPosted } from '../loans/changes/changeLoan.ts'
@@ -46,13 +47,13 @@ export async function listPendingActions(
   filter: ActionFilter,
   range: Range,
 ): Promise<Ranged<PendingAction>> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   return rangedOf(await findActions(db, caller.organizationId, filter, positionOf(range, { arrival: ACTIONS_ORDER })))
 }
 
 /** Returns a pending action, decided or not; for readers. @throws LendingError `permission_denied`, `not_found` */
 export function getPendingAction(deps: Pick<Deps, 'db'>, caller: Caller, id: bigint): Promise<PendingAction> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   return findPendingAction(deps, caller, id)
 }
 
@@ -67,7 +68,7 @@ export async function approvePendingAction(
   caller: Caller,
   id: bigint,
 ): Promise<PendingAction> {
-  requireAdmin(caller)
+  requirePermission(caller, 'actions.approve')
   const action = await pendingOf(deps, caller, id)
   if (isMaker(action, caller))
     throw denied('the one who asked cannot approve: another account that has the role ADMIN has to')
@@ -151,7 +152,7 @@ export async function rejectPendingAction(
   id: bigint,
   reason: string,
 ): Promise<PendingAction> {
-  requireAdmin(caller)
+  requirePermission(caller, 'actions.approve')
   requireReason(reason)
   const action = await pendingOf(deps, caller, id)
   if (isMaker(action, caller)) throw denied('the one who asked withdraws the action, and another ADMIN rejects it')
@@ -169,7 +170,7 @@ export async function rejectPendingActions(
   caller: Caller,
   { askedBy = null, loanId = null, reason }: { askedBy?: number | null; loanId?: bigint | null; reason: string },
 ): Promise<bigint[]> {
-  requireAdmin(caller)
+  requirePermission(caller, 'actions.approve')
   requireReason(reason)
   if (askedBy === null && loanId === null)
     throw new LendingError('invalid_argument', 'askedBy or loanId is required: the account that asked, or the loan')
@@ -194,7 +195,7 @@ export async function withdrawPendingAction(
   caller: Caller,
   id: bigint,
 ): Promise<PendingAction> {
-  requireWriter(caller)
+  requireChanging(caller)
   const action = await pendingOf(deps, caller, id)
   if (!isMaker(action, caller)) throw denied('only the one who asked can withdraw the action; an ADMIN can reject it')
   return endWith(deps, caller, action, { state: 'withdrawn', reason: null })

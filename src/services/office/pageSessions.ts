@@ -9,6 +9,7 @@ import {
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import { createReadCache } from '../../toolbox/readCache.ts'
 import type { Identity } from '../access/caller.ts'
+import { permissionsOf } from '../access/roles.ts'
 import type { Deps } from '../deps.ts'
 
 /** A session ends after this long without a request, and after this long in any case. */
@@ -60,7 +61,12 @@ export function createPageSessions({
   signIn,
   machineNow,
 }: Pick<Deps, 'db' | 'signIn' | 'machineNow'>): PageSessions {
-  const stored = createReadCache(machineNow, MOST_CACHED, (hash: string) => findPageSession(db, hash))
+  const stored = createReadCache(machineNow, MOST_CACHED, async (hash: string) => {
+    const found = await findPageSession(db, hash)
+    if (!found) return undefined
+    const { organizationId, roles } = found.account
+    return { ...found, permissions: await permissionsOf(db, organizationId, roles) }
+  })
   const touched = new Map<string, number>()
 
   /** Stores the time of the last request now and then. A database that takes no writes ends no session. */
@@ -87,7 +93,7 @@ export function createPageSessions({
     async find(cookie) {
       const found = await stored.get(hashOf(cookie))
       if (!found) return undefined
-      const { session, account } = found
+      const { session, account, permissions } = found
       const now = machineNow()
       const seenAt = Math.max(session.seenAt, touched.get(session.hash) ?? 0)
       if (now - seenAt >= IDLE_MS || now - session.createdAt >= LONGEST_MS || account.disabled) return undefined
@@ -95,7 +101,7 @@ export function createPageSessions({
       await touch(session)
       const { organizationId, id: accountId, email, roles } = account
       return {
-        identity: { organizationId, accountId, email, roles, expiresAt: session.createdAt + LONGEST_MS },
+        identity: { organizationId, accountId, email, roles, permissions, expiresAt: session.createdAt + LONGEST_MS },
         formSecret: session.formSecret,
       }
     },

@@ -1,4 +1,4 @@
-import { findAccountByEmail, insertAccount, type Role } from '../../db/access/accounts.ts'
+import { findAccountByEmail, insertAccount } from '../../db/access/accounts.ts'
 import { service } from '../../db/audit/trail.ts'
 import { findOrganization, insertOrganization } from '../../db/organizations/organizations.ts'
 import { findProduct, insertProduct } from '../../db/organizations/products.ts'
@@ -34,7 +34,7 @@ const ORGANIZATIONS = [
     organization: { id: 100, name: 'Demo Sandbox', currency: CURRENCY, mode: 'test' },
     accounts: [{ ...DEMO_SANDBOX, roles: ['ADMIN'] }],
   },
-] satisfies { organization: NewOrganization; accounts: { email: string; password: string; roles: Role[] }[] }[]
+] satisfies { organization: NewOrganization; accounts: { email: string; password: string; roles: string[] }[] }[]
 
 type NewOrganization = Parameters<typeof insertOrganization>[1]
 

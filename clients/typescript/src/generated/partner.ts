@@ -2560,6 +2560,17 @@ export interface ReverseTransactionRequest {
   note?: string
 }
 
+export interface Role {
+  name: string
+  permissions: string[]
+  description: string
+  builtIn: boolean
+}
+
+export interface Roles {
+  items: Role[]
+}
+
 export interface RollRateTarget {
   bucket: string
   loans: bigint
@@ -2798,6 +2809,27 @@ export interface UpdatePaymentChannelRequest {
   signingKey?: string | null
   /** `disabled` takes no message and no payment. */
   state?: 'active' | 'disabled'
+}
+
+export interface UpdateRoleRequest {
+  permissions:
+    | 'customers.write'
+    | 'people.read'
+    | 'people.decide'
+    | 'loans.write'
+    | 'loans.restructure'
+    | 'loans.write_off'
+    | 'repayments.post'
+    | 'repayments.reverse'
+    | 'payments.manage'
+    | 'products.manage'
+    | 'accounting.manage'
+    | 'reports.read'
+    | 'actions.approve'
+    | 'collections.work'
+    | 'organization.manage'[]
+  /** What the role is for. */
+  description?: string
 }
 
 export interface UpdateWebhookEndpointRequest {
@@ -3603,6 +3635,7 @@ export type ListAuditTrailParams = {
     | 'account'
     | 'loan product'
     | 'api key'
+    | 'role'
     | 'organization'
     | 'webhook endpoint'
     | 'accounting chart'
@@ -4658,6 +4691,21 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Change the settings of your organization. */
   updateOrganization: (body: UpdateOrganizationRequest, call?: Call): Promise<Organization> =>
     send<Organization>({ method: 'PATCH', path: '/v1/organization', body }, call),
+
+  /** Make or change a role. */
+  updateRole: (name: string, body: UpdateRoleRequest, call?: Call): Promise<Role> =>
+    send<Role>({ method: 'PUT', path: at`/v1/roles/${name}`, body }, call),
+
+  /** Read a role. */
+  getRole: (name: string, call?: Call): Promise<Role> =>
+    send<Role>({ method: 'GET', path: at`/v1/roles/${name}` }, call),
+
+  /** Delete a role. */
+  deleteRole: (name: string, call?: Call): Promise<void> =>
+    send<void>({ method: 'DELETE', path: at`/v1/roles/${name}` }, call),
+
+  /** List the roles. */
+  listRoles: (call?: Call): Promise<Roles> => send<Roles>({ method: 'GET', path: '/v1/roles' }, call),
 
   /** Keep what a person asks for. */
   createDataRequest: (id: string, body: CreateDataRequestRequest, call?: Call): Promise<DataRequestRecord> =>

@@ -1,3 +1,5 @@
+import { builtInRoles } from '../../../services/access/roles.ts'
+
 /** A picture of one pixel. */
 const LOGO = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
@@ -32,4 +34,17 @@ export const firstOrganization = {
   keepBorrowersYears: null,
   keepOthersYears: null,
   hasLogo: false,
+}
+
+export const role = {
+  name: 'cashier',
+  permissions: ['repayments.post', 'reports.read'],
+  description: 'takes repayments at the counter',
+  builtIn: false,
+}
+
+export const putRole = { permissions: role.permissions, description: role.description }
+
+export const roles = {
+  items: [...builtInRoles().map(({ updatedAt: _, ...one }) => ({ ...one, permissions: [...one.permissions] }))],
 }

@@ -404,6 +404,7 @@ export const ModelName = {
   Account: 'Account',
   PageSession: 'PageSession',
   ApiKey: 'ApiKey',
+  Role: 'Role',
   RootSecret: 'RootSecret',
   SigningKey: 'SigningKey',
   LoanProduct: 'LoanProduct',
@@ -468,7 +469,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "rootSecret" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "listingNotice" | "dispute" | "exportFormat" | "exportFile" | "exportLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document" | "consent" | "guarantor" | "collateral"
+    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "role" | "rootSecret" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "listingNotice" | "dispute" | "exportFormat" | "exportFile" | "exportLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "document" | "consent" | "guarantor" | "collateral"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -987,6 +988,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ApiKeyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ApiKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    Role: {
+      payload: Prisma.$RolePayload<ExtArgs>
+      fields: Prisma.RoleFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RoleFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RoleFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload>
+        }
+        findFirst: {
+          args: Prisma.RoleFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RoleFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload>
+        }
+        findMany: {
+          args: Prisma.RoleFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload>[]
+        }
+        create: {
+          args: Prisma.RoleCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload>
+        }
+        createMany: {
+          args: Prisma.RoleCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RoleCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload>[]
+        }
+        delete: {
+          args: Prisma.RoleDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload>
+        }
+        update: {
+          args: Prisma.RoleUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload>
+        }
+        deleteMany: {
+          args: Prisma.RoleDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RoleUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RoleUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload>[]
+        }
+        upsert: {
+          args: Prisma.RoleUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RolePayload>
+        }
+        aggregate: {
+          args: Prisma.RoleAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRole>
+        }
+        groupBy: {
+          args: Prisma.RoleGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RoleGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RoleCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RoleCountAggregateOutputType> | number
         }
       }
     }
@@ -4757,6 +4832,18 @@ export const ApiKeyScalarFieldEnum = {
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
 
 
+export const RoleScalarFieldEnum = {
+  organizationId: 'organizationId',
+  name: 'name',
+  permissions: 'permissions',
+  description: 'description',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RoleScalarFieldEnum = (typeof RoleScalarFieldEnum)[keyof typeof RoleScalarFieldEnum]
+
+
 export const RootSecretScalarFieldEnum = {
   id: 'id',
   encrypted: 'encrypted',
@@ -5911,6 +5998,7 @@ export type GlobalOmitConfig = {
   account?: Prisma.AccountOmit
   pageSession?: Prisma.PageSessionOmit
   apiKey?: Prisma.ApiKeyOmit
+  role?: Prisma.RoleOmit
   rootSecret?: Prisma.RootSecretOmit
   signingKey?: Prisma.SigningKeyOmit
   loanProduct?: Prisma.LoanProductOmit

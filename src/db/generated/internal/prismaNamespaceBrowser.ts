@@ -58,6 +58,7 @@ export const ModelName = {
   Account: 'Account',
   PageSession: 'PageSession',
   ApiKey: 'ApiKey',
+  Role: 'Role',
   RootSecret: 'RootSecret',
   SigningKey: 'SigningKey',
   LoanProduct: 'LoanProduct',
@@ -225,6 +226,18 @@ export const ApiKeyScalarFieldEnum = {
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const RoleScalarFieldEnum = {
+  organizationId: 'organizationId',
+  name: 'name',
+  permissions: 'permissions',
+  description: 'description',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RoleScalarFieldEnum = (typeof RoleScalarFieldEnum)[keyof typeof RoleScalarFieldEnum]
 
 
 export const RootSecretScalarFieldEnum = {

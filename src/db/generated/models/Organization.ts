@@ -295,6 +295,7 @@ export type OrganizationWhereInput = {
   logo?: Prisma.XOR<Prisma.OrganizationLogoNullableScalarRelationFilter, Prisma.OrganizationLogoWhereInput> | null
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
+  roles?: Prisma.RoleListRelationFilter
   apiKeys?: Prisma.ApiKeyListRelationFilter
   products?: Prisma.LoanProductListRelationFilter
   customers?: Prisma.CustomerListRelationFilter
@@ -327,6 +328,7 @@ export type OrganizationOrderByWithRelationInput = {
   logo?: Prisma.OrganizationLogoOrderByWithRelationInput
   actions?: Prisma.PendingActionOrderByRelationAggregateInput
   accounts?: Prisma.AccountOrderByRelationAggregateInput
+  roles?: Prisma.RoleOrderByRelationAggregateInput
   apiKeys?: Prisma.ApiKeyOrderByRelationAggregateInput
   products?: Prisma.LoanProductOrderByRelationAggregateInput
   customers?: Prisma.CustomerOrderByRelationAggregateInput
@@ -363,6 +365,7 @@ export type OrganizationWhereUniqueInput = Prisma.AtLeast<{
   logo?: Prisma.XOR<Prisma.OrganizationLogoNullableScalarRelationFilter, Prisma.OrganizationLogoWhereInput> | null
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
+  roles?: Prisma.RoleListRelationFilter
   apiKeys?: Prisma.ApiKeyListRelationFilter
   products?: Prisma.LoanProductListRelationFilter
   customers?: Prisma.CustomerListRelationFilter
@@ -435,6 +438,7 @@ export type OrganizationCreateInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -467,6 +471,7 @@ export type OrganizationUncheckedCreateInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -499,6 +504,7 @@ export type OrganizationUpdateInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -531,6 +537,7 @@ export type OrganizationUncheckedUpdateInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -772,6 +779,20 @@ export type OrganizationUpdateOneRequiredWithoutApiKeysNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutApiKeysInput, Prisma.OrganizationUpdateWithoutApiKeysInput>, Prisma.OrganizationUncheckedUpdateWithoutApiKeysInput>
 }
 
+export type OrganizationCreateNestedOneWithoutRolesInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutRolesInput, Prisma.OrganizationUncheckedCreateWithoutRolesInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutRolesInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+}
+
+export type OrganizationUpdateOneRequiredWithoutRolesNestedInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutRolesInput, Prisma.OrganizationUncheckedCreateWithoutRolesInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutRolesInput
+  upsert?: Prisma.OrganizationUpsertWithoutRolesInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutRolesInput, Prisma.OrganizationUpdateWithoutRolesInput>, Prisma.OrganizationUncheckedUpdateWithoutRolesInput>
+}
+
 export type OrganizationCreateNestedOneWithoutProductsInput = {
   create?: Prisma.XOR<Prisma.OrganizationCreateWithoutProductsInput, Prisma.OrganizationUncheckedCreateWithoutProductsInput>
   connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutProductsInput
@@ -942,6 +963,7 @@ export type OrganizationCreateWithoutLogoInput = {
   keepOthersYears?: number | null
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -973,6 +995,7 @@ export type OrganizationUncheckedCreateWithoutLogoInput = {
   keepOthersYears?: number | null
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1020,6 +1043,7 @@ export type OrganizationUpdateWithoutLogoInput = {
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1051,6 +1075,7 @@ export type OrganizationUncheckedUpdateWithoutLogoInput = {
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1083,6 +1108,7 @@ export type OrganizationCreateWithoutTestClockInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1114,6 +1140,7 @@ export type OrganizationUncheckedCreateWithoutTestClockInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1161,6 +1188,7 @@ export type OrganizationUpdateWithoutTestClockInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1192,6 +1220,7 @@ export type OrganizationUncheckedUpdateWithoutTestClockInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1222,6 +1251,7 @@ export type OrganizationCreateWithoutActionsInput = {
   keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1253,6 +1283,7 @@ export type OrganizationUncheckedCreateWithoutActionsInput = {
   keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1300,6 +1331,7 @@ export type OrganizationUpdateWithoutActionsInput = {
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1331,6 +1363,7 @@ export type OrganizationUncheckedUpdateWithoutActionsInput = {
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1362,6 +1395,7 @@ export type OrganizationCreateWithoutAccountsInput = {
   keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1393,6 +1427,7 @@ export type OrganizationUncheckedCreateWithoutAccountsInput = {
   keepOthersYears?: number | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1440,6 +1475,7 @@ export type OrganizationUpdateWithoutAccountsInput = {
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1471,6 +1507,7 @@ export type OrganizationUncheckedUpdateWithoutAccountsInput = {
   keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1503,6 +1540,7 @@ export type OrganizationCreateWithoutApiKeysInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
@@ -1534,6 +1572,7 @@ export type OrganizationUncheckedCreateWithoutApiKeysInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1581,6 +1620,7 @@ export type OrganizationUpdateWithoutApiKeysInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
@@ -1612,6 +1652,151 @@ export type OrganizationUncheckedUpdateWithoutApiKeysInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationCreateWithoutRolesInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationUncheckedCreateWithoutRolesInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationCreateOrConnectWithoutRolesInput = {
+  where: Prisma.OrganizationWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutRolesInput, Prisma.OrganizationUncheckedCreateWithoutRolesInput>
+}
+
+export type OrganizationUpsertWithoutRolesInput = {
+  update: Prisma.XOR<Prisma.OrganizationUpdateWithoutRolesInput, Prisma.OrganizationUncheckedUpdateWithoutRolesInput>
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutRolesInput, Prisma.OrganizationUncheckedCreateWithoutRolesInput>
+  where?: Prisma.OrganizationWhereInput
+}
+
+export type OrganizationUpdateToOneWithWhereWithoutRolesInput = {
+  where?: Prisma.OrganizationWhereInput
+  data: Prisma.XOR<Prisma.OrganizationUpdateWithoutRolesInput, Prisma.OrganizationUncheckedUpdateWithoutRolesInput>
+}
+
+export type OrganizationUpdateWithoutRolesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationUncheckedUpdateWithoutRolesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1643,6 +1828,7 @@ export type OrganizationCreateWithoutProductsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
@@ -1674,6 +1860,7 @@ export type OrganizationUncheckedCreateWithoutProductsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1721,6 +1908,7 @@ export type OrganizationUpdateWithoutProductsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
@@ -1752,6 +1940,7 @@ export type OrganizationUncheckedUpdateWithoutProductsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1783,6 +1972,7 @@ export type OrganizationCreateWithoutCustomersInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
@@ -1814,6 +2004,7 @@ export type OrganizationUncheckedCreateWithoutCustomersInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1861,6 +2052,7 @@ export type OrganizationUpdateWithoutCustomersInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
@@ -1892,6 +2084,7 @@ export type OrganizationUncheckedUpdateWithoutCustomersInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1923,6 +2116,7 @@ export type OrganizationCreateWithoutPoliciesInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1954,6 +2148,7 @@ export type OrganizationUncheckedCreateWithoutPoliciesInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2001,6 +2196,7 @@ export type OrganizationUpdateWithoutPoliciesInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2032,6 +2228,7 @@ export type OrganizationUncheckedUpdateWithoutPoliciesInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2063,6 +2260,7 @@ export type OrganizationCreateWithoutArrearsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2094,6 +2292,7 @@ export type OrganizationUncheckedCreateWithoutArrearsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2141,6 +2340,7 @@ export type OrganizationUpdateWithoutArrearsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2172,6 +2372,7 @@ export type OrganizationUncheckedUpdateWithoutArrearsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2203,6 +2404,7 @@ export type OrganizationCreateWithoutFiguresInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2234,6 +2436,7 @@ export type OrganizationUncheckedCreateWithoutFiguresInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2281,6 +2484,7 @@ export type OrganizationUpdateWithoutFiguresInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2312,6 +2516,7 @@ export type OrganizationUncheckedUpdateWithoutFiguresInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2343,6 +2548,7 @@ export type OrganizationCreateWithoutWebhooksInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2374,6 +2580,7 @@ export type OrganizationUncheckedCreateWithoutWebhooksInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2421,6 +2628,7 @@ export type OrganizationUpdateWithoutWebhooksInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2452,6 +2660,7 @@ export type OrganizationUncheckedUpdateWithoutWebhooksInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2483,6 +2692,7 @@ export type OrganizationCreateWithoutChannelsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2514,6 +2724,7 @@ export type OrganizationUncheckedCreateWithoutChannelsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2561,6 +2772,7 @@ export type OrganizationUpdateWithoutChannelsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2592,6 +2804,7 @@ export type OrganizationUncheckedUpdateWithoutChannelsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2623,6 +2836,7 @@ export type OrganizationCreateWithoutFormatsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2654,6 +2868,7 @@ export type OrganizationUncheckedCreateWithoutFormatsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2701,6 +2916,7 @@ export type OrganizationUpdateWithoutFormatsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2732,6 +2948,7 @@ export type OrganizationUncheckedUpdateWithoutFormatsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2763,6 +2980,7 @@ export type OrganizationCreateWithoutExportsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2794,6 +3012,7 @@ export type OrganizationUncheckedCreateWithoutExportsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2841,6 +3060,7 @@ export type OrganizationUpdateWithoutExportsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2872,6 +3092,7 @@ export type OrganizationUncheckedUpdateWithoutExportsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2903,6 +3124,7 @@ export type OrganizationCreateWithoutPortfolioDaysInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2934,6 +3156,7 @@ export type OrganizationUncheckedCreateWithoutPortfolioDaysInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2981,6 +3204,7 @@ export type OrganizationUpdateWithoutPortfolioDaysInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -3012,6 +3236,7 @@ export type OrganizationUncheckedUpdateWithoutPortfolioDaysInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3043,6 +3268,7 @@ export type OrganizationCreateWithoutPortfolioHeadInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -3074,6 +3300,7 @@ export type OrganizationUncheckedCreateWithoutPortfolioHeadInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -3121,6 +3348,7 @@ export type OrganizationUpdateWithoutPortfolioHeadInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -3152,6 +3380,7 @@ export type OrganizationUncheckedUpdateWithoutPortfolioHeadInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3174,6 +3403,7 @@ export type OrganizationUncheckedUpdateWithoutPortfolioHeadInput = {
 export type OrganizationCountOutputType = {
   actions: number
   accounts: number
+  roles: number
   apiKeys: number
   products: number
   customers: number
@@ -3189,6 +3419,7 @@ export type OrganizationCountOutputType = {
 export type OrganizationCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   actions?: boolean | OrganizationCountOutputTypeCountActionsArgs
   accounts?: boolean | OrganizationCountOutputTypeCountAccountsArgs
+  roles?: boolean | OrganizationCountOutputTypeCountRolesArgs
   apiKeys?: boolean | OrganizationCountOutputTypeCountApiKeysArgs
   products?: boolean | OrganizationCountOutputTypeCountProductsArgs
   customers?: boolean | OrganizationCountOutputTypeCountCustomersArgs
@@ -3223,6 +3454,13 @@ export type OrganizationCountOutputTypeCountActionsArgs<ExtArgs extends runtime.
  */
 export type OrganizationCountOutputTypeCountAccountsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AccountWhereInput
+}
+
+/**
+ * OrganizationCountOutputType without action
+ */
+export type OrganizationCountOutputTypeCountRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RoleWhereInput
 }
 
 /**
@@ -3313,6 +3551,7 @@ export type OrganizationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   logo?: boolean | Prisma.Organization$logoArgs<ExtArgs>
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
   accounts?: boolean | Prisma.Organization$accountsArgs<ExtArgs>
+  roles?: boolean | Prisma.Organization$rolesArgs<ExtArgs>
   apiKeys?: boolean | Prisma.Organization$apiKeysArgs<ExtArgs>
   products?: boolean | Prisma.Organization$productsArgs<ExtArgs>
   customers?: boolean | Prisma.Organization$customersArgs<ExtArgs>
@@ -3382,6 +3621,7 @@ export type OrganizationInclude<ExtArgs extends runtime.Types.Extensions.Interna
   logo?: boolean | Prisma.Organization$logoArgs<ExtArgs>
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
   accounts?: boolean | Prisma.Organization$accountsArgs<ExtArgs>
+  roles?: boolean | Prisma.Organization$rolesArgs<ExtArgs>
   apiKeys?: boolean | Prisma.Organization$apiKeysArgs<ExtArgs>
   products?: boolean | Prisma.Organization$productsArgs<ExtArgs>
   customers?: boolean | Prisma.Organization$customersArgs<ExtArgs>
@@ -3406,6 +3646,7 @@ export type $OrganizationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     logo: Prisma.$OrganizationLogoPayload<ExtArgs> | null
     actions: Prisma.$PendingActionPayload<ExtArgs>[]
     accounts: Prisma.$AccountPayload<ExtArgs>[]
+    roles: Prisma.$RolePayload<ExtArgs>[]
     apiKeys: Prisma.$ApiKeyPayload<ExtArgs>[]
     products: Prisma.$LoanProductPayload<ExtArgs>[]
     customers: Prisma.$CustomerPayload<ExtArgs>[]
@@ -3831,6 +4072,7 @@ export interface Prisma__OrganizationClient<T, Null = never, ExtArgs extends run
   logo<T extends Prisma.Organization$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$logoArgs<ExtArgs>>): Prisma.Prisma__OrganizationLogoClient<runtime.Types.Result.GetResult<Prisma.$OrganizationLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   actions<T extends Prisma.Organization$actionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$actionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PendingActionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accounts<T extends Prisma.Organization$accountsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$accountsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  roles<T extends Prisma.Organization$rolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$rolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   apiKeys<T extends Prisma.Organization$apiKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$apiKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   products<T extends Prisma.Organization$productsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$productsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanProductPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   customers<T extends Prisma.Organization$customersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$customersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4343,6 +4585,30 @@ export type Organization$accountsArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.AccountScalarFieldEnum | Prisma.AccountScalarFieldEnum[]
+}
+
+/**
+ * Organization.roles
+ */
+export type Organization$rolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Role
+   */
+  select?: Prisma.RoleSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Role
+   */
+  omit?: Prisma.RoleOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RoleInclude<ExtArgs> | null
+  where?: Prisma.RoleWhereInput
+  orderBy?: Prisma.RoleOrderByWithRelationInput | Prisma.RoleOrderByWithRelationInput[]
+  cursor?: Prisma.RoleWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.RoleScalarFieldEnum | Prisma.RoleScalarFieldEnum[]
 }
 
 /**

@@ -8,18 +8,17 @@ import {
   enableAccount,
   listAccounts,
   listApiKeys,
-  type Role,
   resetPassword,
   revokeApiKey,
   revokeTokens,
   setRoles,
   unlockAccount,
   unlockAddress,
-} from '../../services/access/accounts.ts'
-import { nameGiven, organizationOption, role, takeName, wholeNumber } from '../options.ts'
-import { perform, performAdding, type Shell } from '../perform.ts'
-import { toSecond } from '../terminal/format.ts'
-import { type Io, UsageError } from '../terminal/terminalIo.ts'
+} from '../../../services/access/accounts.ts'
+import { nameGiven, organizationOption, role, takeName, wholeNumber } from '../../options.ts'
+import { perform, performAdding, type Shell } from '../../perform.ts'
+import { toSecond } from '../../terminal/format.ts'
+import { type Io, UsageError } from '../../terminal/terminalIo.ts'
 
 const GENERATE = ['--generate', 'make a password and show it, once; else it is asked for, or read from stdin'] as const
 
@@ -40,7 +39,7 @@ function addCreate(accounts: Command, shell: Shell): void {
     .addOption(organizationOption())
     .option(
       '--role <role>',
-      'USER (an integrator), ADMIN (an operator) or AUDITOR (reads alone); may be given twice',
+      'USER (an integrator), ADMIN (an operator), AUDITOR (reads alone) or a role of the organization; may be given twice',
       role,
     )
     .option(...GENERATE)
@@ -165,8 +164,8 @@ function addRoles(accounts: Command, shell: Shell): void {
     .command('roles')
     .description('give an account these roles, and no others')
     .argument('<email>')
-    .argument('<roles...>', 'USER, ADMIN, AUDITOR', role)
-    .action((email: string, roles: Role[], _options: object, command: Command) =>
+    .argument('<roles...>', 'USER, ADMIN, AUDITOR, and roles of the organization', role)
+    .action((email: string, roles: string[], _options: object, command: Command) =>
       perform(shell, command, async ({ deps, printer, by }) => {
         const { id } = await setRoles(deps, by(ANY), email, roles)
         printer.done({ id, email, roles }, `The account ${email} is ${roles.join(' and ')}.`)
@@ -176,7 +175,7 @@ function addRoles(accounts: Command, shell: Shell): void {
 
 interface CreateOptions {
   readonly organization?: number
-  readonly role?: Role[]
+  readonly role?: string[]
   readonly generate?: boolean
 }
 
@@ -209,8 +208,8 @@ export function apiKeyCommands(program: Command, shell: Shell): void {
   takeName(keys.command('create'), 'what it is for')
     .description('make an API key and show it, once')
     .addOption(organizationOption())
-    .option('--role <role>', 'USER, ADMIN or AUDITOR; may be given twice', role)
-    .action((argument: string | undefined, options: { organization?: number; role?: Role[] }, command: Command) => {
+    .option('--role <role>', 'USER, ADMIN, AUDITOR or a role of the organization; may be given twice', role)
+    .action((argument: string | undefined, options: { organization?: number; role?: string[] }, command: Command) => {
       const name = nameGiven(command, argument)
       return performAdding(shell, command, async ({ deps, printer, by, organization }) => {
         const { id: organizationId } = await organization(options.organization)

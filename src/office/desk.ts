@@ -18,6 +18,7 @@ import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
 import { peopleWords } from '../words/people.ts'
 import { reconciliationWords } from '../words/reconciliations.ts'
 import { recordWords } from '../words/records.ts'
+import { signInWords } from '../words/signIn.ts'
 import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
 
 /** All words of the office pages. */
@@ -35,6 +36,7 @@ const PAGE_WORDS = {
   ...exportWords,
   ...recordWords,
   ...dataRequestWords,
+  ...signInWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>

@@ -19,6 +19,7 @@ export const PAGES: Readonly<Record<string, PageNeeds>> = {
   '/': 'signed in',
   '/search': 'signed in',
   '/sign-out': 'signed in',
+  '/second-factor': 'signed in',
   '/customers': 'signed in',
   '/customers/:id': 'signed in',
   '/customers/:id/do/close': CUSTOMER,

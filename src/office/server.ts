@@ -13,7 +13,10 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Totals } from '../services/book/totals.ts'
 import type { Deps } from '../services/deps.ts'
 import { createPageSessions, type PageSession, type PageSessions } from '../services/office/pageSessions.ts'
+import { createProviderClient } from '../services/signIn/provider.ts'
+import { findProviders } from '../services/signIn/settings.ts'
 import { createGate, type GateBounds, holderOf } from '../toolbox/gate.ts'
+import { createReadCache } from '../toolbox/readCache.ts'
 import { cookieNamesOf, type Desk, deskOf, frameOf, requireFormToken } from './desk.ts'
 import { icon, messagePage, style } from './layout/page.ts'
 import { PAGES, pageNeeds } from './permissions.ts'
@@ -21,7 +24,9 @@ import type { Recent } from './recent.ts'
 import { addActions } from './routes/actions.ts'
 import { addFiles } from './routes/files.ts'
 import { addMetrics, knowsHost, METRICS } from './routes/metrics.ts'
+import { addProviderSignIn } from './routes/provider.ts'
 import { addCompare } from './routes/reconciliations.ts'
+import { addSecondFactor, SECOND_FACTOR } from './routes/secondFactor.ts'
 import { addSignIn, askToSignIn, requireOwnPage } from './routes/signIn.ts'
 import { addViews } from './routes/views.ts'
 
@@ -80,7 +85,8 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
   })
   const isKnown = knowsHost(deps.config)
   app.addHook('onRoute', requireTold)
-  const sessions = createPageSessions(deps)
+  const providers = createProviderClient(deps.config)
+  const sessions = createPageSessions(deps, providers)
   app.decorate('cookieNames', cookieNamesOf(deps.config))
   app.decorateRequest('desk')
   app.decorateRequest('pageSession')
@@ -115,7 +121,9 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
   app.get('/icon.svg', looks, (_request, reply) =>
     reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
   )
-  addSignIn(app, sessions, deps.config)
+  addSignIn(app, sessions, { config: deps.config, listProviders: keptProviders(deps) })
+  addProviderSignIn(app, sessions, { ...deps, providers })
+  addSecondFactor(app, sessions, deps)
   addViews(app, { recent, totals })
   addFiles(app)
   addActions(app, deps)
@@ -140,7 +148,15 @@ async function identify(sessions: PageSessions, request: FastifyRequest, reply: 
   const session = value === undefined ? undefined : await sessions.find(value)
   if (!session) return askToSignIn(request, reply)
   request.pageSession = session
+  const { url } = request.routeOptions
+  if (session.needsFactor && url !== SECOND_FACTOR && url !== '/sign-out') return reply.redirect(SECOND_FACTOR, 303)
   request.caller = { ...session.identity, requestId: request.id }
+}
+
+/** Returns a function that lists the organizations with a provider, for some seconds the same. */
+function keptProviders({ db, machineNow }: Pick<Deps, 'db' | 'machineNow'>): () => Promise<readonly number[]> {
+  const cache = createReadCache(machineNow, 1, () => findProviders(db))
+  return () => cache.get('all')
 }
 
 /** Requires that a form is of the person's session, and makes the person's desk. */

@@ -7,6 +7,7 @@ import { MOST_FEES } from '../domain/product/newCharges.ts'
 import { accountCommands, apiKeyCommands } from './commands/access/accounts.ts'
 import { roleCommands } from './commands/access/roles.ts'
 import { secretCommands } from './commands/access/secret.ts'
+import { signInCommands } from './commands/access/signIn.ts'
 import { signingKeyCommands } from './commands/access/signingKeys.ts'
 import { approvalCommands } from './commands/approvals.ts'
 import { accessCommand, auditCommand } from './commands/audit.ts'
@@ -74,6 +75,7 @@ function programOf(shell: Shell, json: boolean): Command {
     accountCommands,
     apiKeyCommands,
     roleCommands,
+    signInCommands,
     signingKeyCommands,
     secretCommands,
     productCommands,

@@ -16,7 +16,10 @@ const permissionOf = ({ operation }: Prefilled) =>
   (operation as { readonly 'x-required-permission'?: Permission })['x-required-permission']
 
 /** The permissions that the example of an operation gives to others, which its caller has to have. */
-const GIVEN: Readonly<Record<string, readonly Permission[]>> = { updateRole: ['repayments.post', 'reports.read'] }
+const GIVEN: Readonly<Record<string, readonly Permission[]>> = {
+  updateRole: ['repayments.post', 'reports.read'],
+  updateOfficeSignIn: ['reports.read'],
+}
 
 describe.each(['partner', 'record'] as const)('the permissions of the operations of the %s style', (style) => {
   let service: TestService

@@ -25,6 +25,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   testPayments: OF_LIVE,
   acceptExport: 'a file is made in the background, which does not run here',
   getExportFile: 'a file is made in the background, which does not run here',
+  resetSecondFactor: 'no account of the demonstration has a second factor',
   closePeriod: 'what was lent a moment ago is booked in a month that is not over',
 }
 

@@ -5,10 +5,14 @@ import { toRfc3339 } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { RULES, requireRule } from '../../services/access/caller.ts'
 import type { Caches, Core, Deps } from '../../services/deps.ts'
+import { LONGEST_CODE } from '../../services/signIn/secondFactor.ts'
 import { keepOutOfCaches } from '../http/failure.ts'
 import { word } from '../openapi/answers.ts'
 import type { StyleApp } from '../style.ts'
 import { instant } from '../wire.ts'
+
+/** The header of the code of a second factor. */
+const CODE_HEADER = 'x-mkopo-code'
 
 /** The components of the auth style's document. */
 export const registry = z.registry<{ id?: string | undefined; [key: string]: unknown }>()
@@ -29,7 +33,10 @@ export async function tokenRoutes(app: StyleApp, deps: Core & Caches): Promise<v
     authenticate: { realm: 'Mkopo' },
     async validate(email, password, request) {
       const fits = email.length <= LONGEST.email && password.length <= LONGEST.password
-      const issued = deps.signIn.issueToken(fits ? email : '', fits ? password : '', request.ip, request.id)
+      const given = request.headers[CODE_HEADER]
+      const code = typeof given === 'string' && given.length <= LONGEST_CODE ? given : ''
+      const told = { requestId: request.id, code }
+      const issued = deps.signIn.issueToken(fits ? email : '', fits ? password : '', request.ip, told)
       tokens.set(request, await issued.catch(notTheCallers))
     },
   })
@@ -57,7 +64,8 @@ export async function tokenRoutes(app: StyleApp, deps: Core & Caches): Promise<v
         tags: ['tokens'],
         operationId: 'getToken',
         summary: 'Issue a token',
-        description: 'HTTP Basic with e-mail and password. Failed attempts are limited by e-mail and by address.',
+        description:
+          'HTTP Basic with e-mail and password. Failed attempts are limited by e-mail and by address. An account with a second factor has to send its code, too, in the header `x-mkopo-code`; programs had better use an API key.',
         security: [{ basic: [] }],
         response: { 200: tokenSchema },
       },

@@ -42,6 +42,7 @@ import { CHAPTERS, TAGS, VARIABLES } from './openapi/introduction.ts'
 import { ORDER } from './openapi/story.ts'
 import { organizationRoutes } from './organization/organization.ts'
 import { roleRoutes } from './organization/roles.ts'
+import { officeSignInRoutes } from './organization/signIn.ts'
 import { channelRoutes } from './payments/channels.ts'
 import { toShownChannel } from './payments/channels.wire.ts'
 import { inboundRoutes } from './payments/inbound.ts'
@@ -159,6 +160,7 @@ export const partnerStyle: Style = {
     accountingRoutes(app, deps)
     organizationRoutes(app, deps)
     roleRoutes(app, deps)
+    officeSignInRoutes(app, deps)
     dataRequestRoutes(app, deps)
     approvalRoutes(app, deps)
     auditRoutes(app, deps)

@@ -9,16 +9,31 @@ export interface Account {
   readonly organizationId: number
   readonly id: number
   readonly email: string
-  readonly passwordHash: string
+  /** Null: the account signs in by the provider of its organization. */
+  readonly passwordHash: string | null
   readonly roles: readonly string[]
   readonly disabled: boolean
   /** Tokens issued before this instant are no longer taken; null: all are. */
   readonly tokensFrom: number | null
+  /** How a provider knows the account; null: it has a password. */
+  readonly known: KnownBy | null
+}
+
+/** The provider that knows a person, and by what. */
+export interface KnownBy {
+  readonly issuer: string
+  readonly subject: string
 }
 
 /** E-mails are compared without regard to case, and stored in lower case. */
 export async function findAccountByEmail(db: Db, email: string): Promise<Account | undefined> {
   const row = await db.prisma.account.findUnique({ where: { email: email.toLowerCase() } })
+  return row ? toAccount(row) : undefined
+}
+
+/** An account of the organization that its provider knows by that. */
+export async function findKnownAccount(db: Db, organizationId: number, known: KnownBy): Promise<Account | undefined> {
+  const row = await db.prisma.account.findFirst({ where: { organizationId, ...known } })
   return row ? toAccount(row) : undefined
 }
 
@@ -28,10 +43,11 @@ export async function findAccount(db: Db, organizationId: number, id: number): P
   return row ? toAccount(row) : undefined
 }
 
-/** An account about to be stored. */
+/** An account about to be stored: with a password, or known by a provider. */
 export interface NewAccount {
   readonly email: string
-  readonly passwordHash: string
+  readonly passwordHash: string | null
+  readonly known?: KnownBy
   readonly roles: readonly string[]
   /** Those of the roles that the organization has made. */
   readonly ownRoles?: readonly string[]
@@ -45,15 +61,22 @@ export interface NewAccount {
 export async function insertAccount(
   db: Db,
   author: Author,
-  { email, passwordHash, roles, ownRoles }: NewAccount,
+  { email, passwordHash, roles, ownRoles, known }: NewAccount,
   now: number,
 ): Promise<Account | undefined> {
   const { organizationId } = author
-  const data = { organizationId, email: email.toLowerCase(), passwordHash, roles: [...roles], createdAt: new Date(now) }
+  const data = {
+    organizationId,
+    email: email.toLowerCase(),
+    passwordHash,
+    roles: [...roles],
+    ...known,
+    createdAt: new Date(now),
+  }
   return db.prisma.$transaction(async (tx) => {
     if (!(await areThere(tx, organizationId, ownRoles))) return undefined
     const row = await tx.account.create({ data })
-    const trace = { action: 'create', before: null, after: { email: row.email, roles: row.roles } }
+    const trace = { action: 'create', before: null, after: { email: row.email, roles: row.roles, ...known } }
     await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: 'account', id: row.id }, trace) })
     return toAccount(row)
   })
@@ -68,6 +91,7 @@ export const toAccount = (row: AccountRow): Account => ({
   roles: row.roles,
   disabled: row.disabledAt !== null,
   tokensFrom: row.tokensFrom?.getTime() ?? null,
+  known: row.issuer !== null && row.subject !== null ? { issuer: row.issuer, subject: row.subject } : null,
 })
 
 /** An account as operators see it. */
@@ -229,50 +253,3 @@ const toApiKey = (row: ApiKeyRow): ApiKey => ({
   createdAt: row.createdAt.getTime(),
   revokedAt: row.revokedAt?.getTime() ?? null,
 })
-
-/** A sign-in at the office pages. */
-export interface StoredSession {
-  readonly organizationId: number
-  readonly accountId: number
-  /** SHA-256 of the cookie's value, in hex digits. */
-  readonly hash: string
-  /** The secret from which the tokens of the session's forms are made. */
-  readonly formSecret: string
-  readonly createdAt: Instant
-  /** The last request of a person; at most a minute old. */
-  readonly seenAt: Instant
-}
-
-/** Stores a session, and deletes those that nobody used since an instant. */
-export async function insertPageSession(db: Db, session: StoredSession, unusedSince: Instant): Promise<void> {
-  const { createdAt, seenAt, ...rest } = session
-  await db.prisma.$transaction([
-    db.prisma.pageSession.deleteMany({ where: { seenAt: { lt: new Date(unusedSince) } } }),
-    db.prisma.pageSession.create({ data: { ...rest, createdAt: new Date(createdAt), seenAt: new Date(seenAt) } }),
-  ])
-}
-
-/** Finds a session by the hash of its cookie, with its account as it is now. */
-export async function findPageSession(
-  db: Db,
-  hash: string,
-): Promise<{ readonly session: StoredSession; readonly account: Account } | undefined> {
-  const row = await db.prisma.pageSession.findUnique({ where: { hash }, include: { account: true } })
-  if (!row) return undefined
-  const { account, createdAt, seenAt, ...rest } = row
-  const session = { ...rest, createdAt: createdAt.getTime(), seenAt: seenAt.getTime() }
-  return { session, account: toAccount(account) }
-}
-
-/** Notes that a session was used. */
-export async function touchPageSession(db: Db, hash: string, seenAt: Instant): Promise<void> {
-  await db.prisma.pageSession.updateMany({
-    where: { hash, seenAt: { lt: new Date(seenAt) } },
-    data: { seenAt: new Date(seenAt) },
-  })
-}
-
-/** Deletes a session. */
-export async function deletePageSession(db: Db, hash: string): Promise<void> {
-  await db.prisma.pageSession.deleteMany({ where: { hash } })
-}

@@ -128,6 +128,16 @@ const OF_ENDPOINT: Readonly<Record<string, string>> = {
   secretSha256: `to_jsonb(encode(sha256(convert_to(e.secret, 'UTF8')), 'hex'))`,
 }
 
+/** Columns of how people sign in, with the members of the trail that say what they are. */
+const OF_SIGN_IN: Readonly<Record<string, string>> = {
+  secondFactorRequired: 'to_jsonb(e.second_factor_required)',
+  issuer: 'to_jsonb(e.issuer)',
+  clientId: 'to_jsonb(e.client_id)',
+  clientSecretSha256: `to_jsonb(encode(sha256(convert_to(e.client_secret, 'UTF8')), 'hex'))`,
+  roleClaim: 'to_jsonb(e.role_claim)',
+  roles: 'e.role_map',
+}
+
 /** SQL for whether the last row of the trail about something says that it was deleted. */
 const lastDeleted = (entity: string, id: string): string =>
   `(SELECT a.action = 'delete' FROM audit_entry a WHERE a.organization_id = e.organization_id AND a.entity = '${entity}'
@@ -159,6 +169,16 @@ const TOLD_OTHERWISE: readonly string[] = [
      AND NOT EXISTS (SELECT FROM webhook_endpoint w WHERE w.organization_id = e.organization_id AND w.id::text = e.entity_id)
      AND NOT EXISTS (SELECT FROM audit_entry a WHERE a.organization_id = e.organization_id AND a.entity = '${ENDPOINT}'
        AND a.entity_id = e.entity_id AND a.action = 'delete')`,
+  ...Object.entries(OF_SIGN_IN).map(
+    ([
+      member,
+      value,
+    ]) => `SELECT e.organization_id, 'office_sign_in ' || e.organization_id, '${member} is not what the trail says'
+   FROM office_sign_in e WHERE coalesce(${value}, 'null'::jsonb) IS DISTINCT FROM ${lastTold('office sign-in', 'e.organization_id::text', member)}`,
+  ),
+  `SELECT DISTINCT e.organization_id, 'office_sign_in ' || e.entity_id, 'is not there, and the trail says that it was made'
+   FROM audit_entry e WHERE e.entity = 'office sign-in'
+     AND NOT EXISTS (SELECT FROM office_sign_in s WHERE s.organization_id = e.organization_id)`,
   ...['permissions', 'description'].map(
     (member) => `SELECT e.organization_id, 'role ' || e.name, '${member} is not what the trail says'
    FROM role e WHERE to_jsonb(e.${member}) IS DISTINCT FROM ${lastTold(ROLE, 'e.name', member)}`,

@@ -37,7 +37,7 @@ export const page = (desk: Desk, title: string, body: Html, { search = '' }: Pag
   document(desk, title, {
     header: html`${searchForm(desk, search)}${menu(desk)}`,
     body: html`${desk.testClock !== undefined && html`<p class="notice">${desk.say('testOrganization', { now: desk.testClock })}</p>`}${body}`,
-    footer: html`<span>${desk.say('signedInAs', { email: desk.caller.email })}</span> ${button(desk, '/sign-out', 'signOut')}`,
+    footer: html`<span>${desk.say('signedInAs', { email: desk.caller.email })}</span> <a href="/second-factor">${desk.say('secondFactor')}</a> ${button(desk, '/sign-out', 'signOut')}`,
   })
 
 /** Builds a page for nobody in particular, such as the sign-in or a refusal. */

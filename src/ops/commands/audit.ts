@@ -22,6 +22,7 @@ const ENTITIES = [
   'account',
   'api key',
   'role',
+  'office sign-in',
   'signing key',
   'organization',
   'webhook endpoint',

@@ -6,6 +6,7 @@ import {
   type AccountRecord,
   type ApiKey,
   changeAccount,
+  findAccount,
   findAccountByEmail,
   findApiKeyByHash,
   insertAccount,
@@ -14,15 +15,17 @@ import {
   listApiKeys as listKeys,
   markApiKeyRevoked,
 } from '../../db/access/accounts.ts'
+import { deleteFactor } from '../../db/access/secondFactors.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/organizations/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
 import type { Base } from '../base.ts'
-import { type Identity, networkOf } from './caller.ts'
+import { type Caller, type Identity, networkOf } from './caller.ts'
 import { hashPassword } from './passwords/passwords.ts'
-import { permissionsOf, requireRoles } from './roles.ts'
+import { permissionsOf, requireGivable, requireRoles } from './roles.ts'
 import { createSignInLimits } from './signInLimits.ts'
 
 export type { AccountRecord, ApiKey } from '../../db/access/accounts.ts'
@@ -100,7 +103,10 @@ export const enableAccount = (deps: AccountDeps, author: Author, email: string) 
 export async function resetPassword(deps: AccountDeps, author: Author, email: string, password: string) {
   requirePassword(password)
   const passwordHash = await hashPassword(password)
-  return change(deps, author, { email, action: 'reset password' }, (_, now) => ({ passwordHash, tokensFrom: now }))
+  return change(deps, author, { email, action: 'reset password' }, (account, now) => {
+    requirePasswordOf(account)
+    return { passwordHash, tokensFrom: now }
+  })
 }
 
 /**
@@ -136,9 +142,39 @@ export async function unlockAddress({ db }: Pick<Base, 'db'>, address: string): 
  * @throws LendingError `not_found`, `invalid_argument`, `permission_denied` for a permission that the author does not have
  */
 export const setRoles = (deps: AccountDeps, author: Author, email: string, roles: readonly string[]) =>
-  change(deps, author, { email, action: 'set roles' }, async ({ organizationId }) => {
+  change(deps, author, { email, action: 'set roles' }, async (account) => {
+    const { organizationId } = account
+    if (account.known) throw failedPrecondition('the roles of the account are those that its provider tells')
     return { roles, ownRoles: await requireRoles(deps.db, author, organizationId, roles) }
   })
+
+/** Requires an account with a password. @throws LendingError `failed_precondition` for one that a provider knows */
+function requirePasswordOf({ known }: Account): void {
+  if (known) throw failedPrecondition('the account has no password: its provider signs it in')
+}
+
+/**
+ * Takes the second factor of an account away: it signs in by its password alone, until it sets up another.
+ * @param whose the e-mail of the account, or its number in the author's organization
+ * @throws LendingError `permission_denied` also for an account that may do more than the author, `not_found`, `failed_precondition` where it
+ *   has none
+ */
+export async function resetSecondFactor(
+  { db, machineNow }: AccountDeps,
+  caller: Caller,
+  whose: { readonly email: string } | { readonly id: number },
+): Promise<Account> {
+  requirePermission(caller, 'organization.manage')
+  const account = await ('email' in whose
+    ? findAccountByEmail(db, whose.email)
+    : findAccount(db, caller.organizationId, whose.id))
+  if (!account) throw notFound('no account has that id', 'account')
+  const { organizationId, id: accountId, roles } = account
+  requireGivable(caller.permissions, await permissionsOf(db, organizationId, roles))
+  const isReset = await deleteFactor(db, caller, { organizationId, accountId }, machineNow())
+  if (!isReset) throw failedPrecondition('the account has no second factor')
+  return account
+}
 
 async function change(
   { db, machineNow }: AccountDeps,

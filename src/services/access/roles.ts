@@ -1,3 +1,4 @@
+import { findOfficeSignIn } from '../../db/access/officeSignIn.ts'
 import type { RoleContent, RoleHolders, StoredRole } from '../../db/access/roles.ts'
 import { deleteRole as deleteRow, findRoles, saveRole } from '../../db/access/roles.ts'
 import type { Author } from '../../db/audit/trail.ts'
@@ -123,6 +124,9 @@ export async function putRole(
 export async function deleteRole({ db, machineNow }: RoleDeps, caller: Caller, name: string): Promise<void> {
   requirePermission(caller, 'organization.manage')
   if (isBuiltIn(name)) throw invalidArgument('name', 'must be a role that the organization has made')
+  const { provider } = await findOfficeSignIn(db, caller.organizationId)
+  if (provider && Object.values(provider.roles).includes(name))
+    throw failedPrecondition('the role cannot be deleted: the provider of the organization gives it')
   const result = await deleteRow(db, caller, name, machineNow())
   if (result === undefined) throw noSuchRole()
   if (result !== 'deleted') throw failedPrecondition(`the role cannot be deleted: ${holdersText(result)}`)
@@ -135,7 +139,7 @@ const holdersText = ({ accounts, apiKeys }: RoleHolders): string =>
   ].join(', ')
 
 /** Requires that nobody gives a permission that he does not have. @throws LendingError `permission_denied` */
-function requireGivable(own: PermissionSet, given: PermissionSet): void {
+export function requireGivable(own: PermissionSet, given: PermissionSet): void {
   const [missing] = namesOf(given & ~own)
   if (missing !== undefined)
     throw new LendingError(

@@ -94,7 +94,12 @@ export async function findOpenDemoAccounts(db: Db): Promise<string[]> {
   const open: string[] = []
   for (const { email, password } of ORGANIZATIONS.flatMap(({ accounts }) => accounts)) {
     const account = await findAccountByEmail(db, email)
-    if (account && !account.disabled && (await verifyPassword(password, account.passwordHash)))
+    if (
+      account &&
+      !account.disabled &&
+      account.passwordHash !== null &&
+      (await verifyPassword(password, account.passwordHash))
+    )
       open.push(email.split('@')[0]!)
   }
   return open

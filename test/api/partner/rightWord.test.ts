@@ -206,6 +206,7 @@ describe('what only an ADMIN may do', () => {
         `post ${MESSAGE}/decide-again`,
         'put /v1/delinquency-policy',
         'patch /v1/organization',
+        ...['get /v1/office-sign-in', 'patch /v1/office-sign-in', 'post /v1/accounts/{id}/reset-second-factor'],
         ...['get /v1/roles', ...['delete', 'get', 'put'].map((method) => `${method} /v1/roles/{name}`)],
         ...['approve', 'reject'].map((act) => `post /v1/pending-actions/{id}/${act}`),
         'post /v1/pending-actions/reject',

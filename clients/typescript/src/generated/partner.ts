@@ -1950,6 +1950,21 @@ export interface MaterialityRequest {
   percentOfPrincipal?: number
 }
 
+export type OfficeSignInProviderRoles = { [key: string]: string }
+
+export type OfficeSignInProvider = {
+  issuer: string
+  clientId: string
+  roleClaim: string
+  roles: OfficeSignInProviderRoles
+} | null
+
+export interface OfficeSignIn {
+  secondFactorRequired: boolean
+  /** @nullable */
+  provider: OfficeSignInProvider
+}
+
 export interface Organization {
   id: string
   name: string
@@ -2746,6 +2761,29 @@ export interface UpdateDelinquencyPolicyRequest {
   materiality?: MaterialityRequest
   /** The days in a row for which a loan has to be in a better bucket before it moves there. */
   cureDays?: number
+}
+
+export type UpdateOfficeSignInRequestProviderRoles = { [key: string]: string }
+
+export type UpdateOfficeSignInRequestProvider = {
+  /** The issuer, from which what it offers is read. */
+  issuer: string
+  clientId: string
+  /** The claim of userinfo that names roles: a name, or a path such as `realm_access.roles`. */
+  roleClaim: string
+  /** The role of the organization for each value of the claim. */
+  roles: UpdateOfficeSignInRequestProviderRoles
+  /** Left out: that of before, of the same issuer and client. */
+  clientSecret?: string
+} | null
+
+export interface UpdateOfficeSignInRequest {
+  secondFactorRequired?: boolean
+  /**
+   * Null takes the provider away.
+   * @nullable
+   */
+  provider?: UpdateOfficeSignInRequestProvider
 }
 
 export interface UpdateOrganizationRequest {
@@ -3636,6 +3674,7 @@ export type ListAuditTrailParams = {
     | 'loan product'
     | 'api key'
     | 'role'
+    | 'office sign-in'
     | 'organization'
     | 'webhook endpoint'
     | 'accounting chart'
@@ -4706,6 +4745,18 @@ export const partnerOperations = ({ send, list }: Sender) => ({
 
   /** List the roles. */
   listRoles: (call?: Call): Promise<Roles> => send<Roles>({ method: 'GET', path: '/v1/roles' }, call),
+
+  /** Read how people sign in. */
+  getOfficeSignIn: (call?: Call): Promise<OfficeSignIn> =>
+    send<OfficeSignIn>({ method: 'GET', path: '/v1/office-sign-in' }, call),
+
+  /** Say how people sign in. */
+  updateOfficeSignIn: (body: UpdateOfficeSignInRequest, call?: Call): Promise<OfficeSignIn> =>
+    send<OfficeSignIn>({ method: 'PATCH', path: '/v1/office-sign-in', body }, call),
+
+  /** Take a second factor away. */
+  resetSecondFactor: (id: bigint, call?: Call): Promise<void> =>
+    send<void>({ method: 'POST', path: at`/v1/accounts/${id}/reset-second-factor`, keyed: true }, call),
 
   /** Keep what a person asks for. */
   createDataRequest: (id: string, body: CreateDataRequestRequest, call?: Call): Promise<DataRequestRecord> =>

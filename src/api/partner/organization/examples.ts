@@ -48,3 +48,17 @@ export const putRole = { permissions: role.permissions, description: role.descri
 export const roles = {
   items: [...builtInRoles().map(({ updatedAt: _, ...one }) => ({ ...one, permissions: [...one.permissions] }))],
 }
+
+const provider = {
+  issuer: 'https://login.example.com/realms/lender',
+  clientId: 'mkopo-office',
+  roleClaim: 'groups',
+  roles: { auditors: 'AUDITOR' },
+}
+
+export const updateOfficeSignIn = {
+  secondFactorRequired: true,
+  provider: { ...provider, clientSecret: 'the secret of the client' },
+}
+
+export const officeSignIn = { secondFactorRequired: true, provider }

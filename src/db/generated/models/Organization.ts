@@ -296,6 +296,7 @@ export type OrganizationWhereInput = {
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
   roles?: Prisma.RoleListRelationFilter
+  signIn?: Prisma.XOR<Prisma.OfficeSignInNullableScalarRelationFilter, Prisma.OfficeSignInWhereInput> | null
   apiKeys?: Prisma.ApiKeyListRelationFilter
   products?: Prisma.LoanProductListRelationFilter
   customers?: Prisma.CustomerListRelationFilter
@@ -329,6 +330,7 @@ export type OrganizationOrderByWithRelationInput = {
   actions?: Prisma.PendingActionOrderByRelationAggregateInput
   accounts?: Prisma.AccountOrderByRelationAggregateInput
   roles?: Prisma.RoleOrderByRelationAggregateInput
+  signIn?: Prisma.OfficeSignInOrderByWithRelationInput
   apiKeys?: Prisma.ApiKeyOrderByRelationAggregateInput
   products?: Prisma.LoanProductOrderByRelationAggregateInput
   customers?: Prisma.CustomerOrderByRelationAggregateInput
@@ -366,6 +368,7 @@ export type OrganizationWhereUniqueInput = Prisma.AtLeast<{
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
   roles?: Prisma.RoleListRelationFilter
+  signIn?: Prisma.XOR<Prisma.OfficeSignInNullableScalarRelationFilter, Prisma.OfficeSignInWhereInput> | null
   apiKeys?: Prisma.ApiKeyListRelationFilter
   products?: Prisma.LoanProductListRelationFilter
   customers?: Prisma.CustomerListRelationFilter
@@ -439,6 +442,7 @@ export type OrganizationCreateInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -472,6 +476,7 @@ export type OrganizationUncheckedCreateInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -505,6 +510,7 @@ export type OrganizationUpdateInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -538,6 +544,7 @@ export type OrganizationUncheckedUpdateInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -779,6 +786,20 @@ export type OrganizationUpdateOneRequiredWithoutApiKeysNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutApiKeysInput, Prisma.OrganizationUpdateWithoutApiKeysInput>, Prisma.OrganizationUncheckedUpdateWithoutApiKeysInput>
 }
 
+export type OrganizationCreateNestedOneWithoutSignInInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutSignInInput, Prisma.OrganizationUncheckedCreateWithoutSignInInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutSignInInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+}
+
+export type OrganizationUpdateOneRequiredWithoutSignInNestedInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutSignInInput, Prisma.OrganizationUncheckedCreateWithoutSignInInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutSignInInput
+  upsert?: Prisma.OrganizationUpsertWithoutSignInInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutSignInInput, Prisma.OrganizationUpdateWithoutSignInInput>, Prisma.OrganizationUncheckedUpdateWithoutSignInInput>
+}
+
 export type OrganizationCreateNestedOneWithoutRolesInput = {
   create?: Prisma.XOR<Prisma.OrganizationCreateWithoutRolesInput, Prisma.OrganizationUncheckedCreateWithoutRolesInput>
   connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutRolesInput
@@ -964,6 +985,7 @@ export type OrganizationCreateWithoutLogoInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -996,6 +1018,7 @@ export type OrganizationUncheckedCreateWithoutLogoInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1044,6 +1067,7 @@ export type OrganizationUpdateWithoutLogoInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1076,6 +1100,7 @@ export type OrganizationUncheckedUpdateWithoutLogoInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1109,6 +1134,7 @@ export type OrganizationCreateWithoutTestClockInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1141,6 +1167,7 @@ export type OrganizationUncheckedCreateWithoutTestClockInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1189,6 +1216,7 @@ export type OrganizationUpdateWithoutTestClockInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1221,6 +1249,7 @@ export type OrganizationUncheckedUpdateWithoutTestClockInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1252,6 +1281,7 @@ export type OrganizationCreateWithoutActionsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1284,6 +1314,7 @@ export type OrganizationUncheckedCreateWithoutActionsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1332,6 +1363,7 @@ export type OrganizationUpdateWithoutActionsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1364,6 +1396,7 @@ export type OrganizationUncheckedUpdateWithoutActionsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1396,6 +1429,7 @@ export type OrganizationCreateWithoutAccountsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1428,6 +1462,7 @@ export type OrganizationUncheckedCreateWithoutAccountsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1476,6 +1511,7 @@ export type OrganizationUpdateWithoutAccountsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1508,6 +1544,7 @@ export type OrganizationUncheckedUpdateWithoutAccountsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1541,6 +1578,7 @@ export type OrganizationCreateWithoutApiKeysInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
@@ -1573,6 +1611,7 @@ export type OrganizationUncheckedCreateWithoutApiKeysInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1621,6 +1660,7 @@ export type OrganizationUpdateWithoutApiKeysInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
@@ -1653,6 +1693,155 @@ export type OrganizationUncheckedUpdateWithoutApiKeysInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationCreateWithoutSignInInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationUncheckedCreateWithoutSignInInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationCreateOrConnectWithoutSignInInput = {
+  where: Prisma.OrganizationWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutSignInInput, Prisma.OrganizationUncheckedCreateWithoutSignInInput>
+}
+
+export type OrganizationUpsertWithoutSignInInput = {
+  update: Prisma.XOR<Prisma.OrganizationUpdateWithoutSignInInput, Prisma.OrganizationUncheckedUpdateWithoutSignInInput>
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutSignInInput, Prisma.OrganizationUncheckedCreateWithoutSignInInput>
+  where?: Prisma.OrganizationWhereInput
+}
+
+export type OrganizationUpdateToOneWithWhereWithoutSignInInput = {
+  where?: Prisma.OrganizationWhereInput
+  data: Prisma.XOR<Prisma.OrganizationUpdateWithoutSignInInput, Prisma.OrganizationUncheckedUpdateWithoutSignInInput>
+}
+
+export type OrganizationUpdateWithoutSignInInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationUncheckedUpdateWithoutSignInInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1684,6 +1873,7 @@ export type OrganizationCreateWithoutRolesInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1716,6 +1906,7 @@ export type OrganizationUncheckedCreateWithoutRolesInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1764,6 +1955,7 @@ export type OrganizationUpdateWithoutRolesInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1796,6 +1988,7 @@ export type OrganizationUncheckedUpdateWithoutRolesInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1829,6 +2022,7 @@ export type OrganizationCreateWithoutProductsInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
@@ -1861,6 +2055,7 @@ export type OrganizationUncheckedCreateWithoutProductsInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1909,6 +2104,7 @@ export type OrganizationUpdateWithoutProductsInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
@@ -1941,6 +2137,7 @@ export type OrganizationUncheckedUpdateWithoutProductsInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1973,6 +2170,7 @@ export type OrganizationCreateWithoutCustomersInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
@@ -2005,6 +2203,7 @@ export type OrganizationUncheckedCreateWithoutCustomersInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2053,6 +2252,7 @@ export type OrganizationUpdateWithoutCustomersInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
@@ -2085,6 +2285,7 @@ export type OrganizationUncheckedUpdateWithoutCustomersInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2117,6 +2318,7 @@ export type OrganizationCreateWithoutPoliciesInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2149,6 +2351,7 @@ export type OrganizationUncheckedCreateWithoutPoliciesInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2197,6 +2400,7 @@ export type OrganizationUpdateWithoutPoliciesInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2229,6 +2433,7 @@ export type OrganizationUncheckedUpdateWithoutPoliciesInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2261,6 +2466,7 @@ export type OrganizationCreateWithoutArrearsInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2293,6 +2499,7 @@ export type OrganizationUncheckedCreateWithoutArrearsInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2341,6 +2548,7 @@ export type OrganizationUpdateWithoutArrearsInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2373,6 +2581,7 @@ export type OrganizationUncheckedUpdateWithoutArrearsInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2405,6 +2614,7 @@ export type OrganizationCreateWithoutFiguresInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2437,6 +2647,7 @@ export type OrganizationUncheckedCreateWithoutFiguresInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2485,6 +2696,7 @@ export type OrganizationUpdateWithoutFiguresInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2517,6 +2729,7 @@ export type OrganizationUncheckedUpdateWithoutFiguresInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2549,6 +2762,7 @@ export type OrganizationCreateWithoutWebhooksInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2581,6 +2795,7 @@ export type OrganizationUncheckedCreateWithoutWebhooksInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2629,6 +2844,7 @@ export type OrganizationUpdateWithoutWebhooksInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2661,6 +2877,7 @@ export type OrganizationUncheckedUpdateWithoutWebhooksInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2693,6 +2910,7 @@ export type OrganizationCreateWithoutChannelsInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2725,6 +2943,7 @@ export type OrganizationUncheckedCreateWithoutChannelsInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2773,6 +2992,7 @@ export type OrganizationUpdateWithoutChannelsInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2805,6 +3025,7 @@ export type OrganizationUncheckedUpdateWithoutChannelsInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2837,6 +3058,7 @@ export type OrganizationCreateWithoutFormatsInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2869,6 +3091,7 @@ export type OrganizationUncheckedCreateWithoutFormatsInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2917,6 +3140,7 @@ export type OrganizationUpdateWithoutFormatsInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2949,6 +3173,7 @@ export type OrganizationUncheckedUpdateWithoutFormatsInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2981,6 +3206,7 @@ export type OrganizationCreateWithoutExportsInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -3013,6 +3239,7 @@ export type OrganizationUncheckedCreateWithoutExportsInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -3061,6 +3288,7 @@ export type OrganizationUpdateWithoutExportsInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -3093,6 +3321,7 @@ export type OrganizationUncheckedUpdateWithoutExportsInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3125,6 +3354,7 @@ export type OrganizationCreateWithoutPortfolioDaysInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -3157,6 +3387,7 @@ export type OrganizationUncheckedCreateWithoutPortfolioDaysInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -3205,6 +3436,7 @@ export type OrganizationUpdateWithoutPortfolioDaysInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -3237,6 +3469,7 @@ export type OrganizationUncheckedUpdateWithoutPortfolioDaysInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3269,6 +3502,7 @@ export type OrganizationCreateWithoutPortfolioHeadInput = {
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -3301,6 +3535,7 @@ export type OrganizationUncheckedCreateWithoutPortfolioHeadInput = {
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
   roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -3349,6 +3584,7 @@ export type OrganizationUpdateWithoutPortfolioHeadInput = {
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -3381,6 +3617,7 @@ export type OrganizationUncheckedUpdateWithoutPortfolioHeadInput = {
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
   roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3552,6 +3789,7 @@ export type OrganizationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
   accounts?: boolean | Prisma.Organization$accountsArgs<ExtArgs>
   roles?: boolean | Prisma.Organization$rolesArgs<ExtArgs>
+  signIn?: boolean | Prisma.Organization$signInArgs<ExtArgs>
   apiKeys?: boolean | Prisma.Organization$apiKeysArgs<ExtArgs>
   products?: boolean | Prisma.Organization$productsArgs<ExtArgs>
   customers?: boolean | Prisma.Organization$customersArgs<ExtArgs>
@@ -3622,6 +3860,7 @@ export type OrganizationInclude<ExtArgs extends runtime.Types.Extensions.Interna
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
   accounts?: boolean | Prisma.Organization$accountsArgs<ExtArgs>
   roles?: boolean | Prisma.Organization$rolesArgs<ExtArgs>
+  signIn?: boolean | Prisma.Organization$signInArgs<ExtArgs>
   apiKeys?: boolean | Prisma.Organization$apiKeysArgs<ExtArgs>
   products?: boolean | Prisma.Organization$productsArgs<ExtArgs>
   customers?: boolean | Prisma.Organization$customersArgs<ExtArgs>
@@ -3647,6 +3886,7 @@ export type $OrganizationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     actions: Prisma.$PendingActionPayload<ExtArgs>[]
     accounts: Prisma.$AccountPayload<ExtArgs>[]
     roles: Prisma.$RolePayload<ExtArgs>[]
+    signIn: Prisma.$OfficeSignInPayload<ExtArgs> | null
     apiKeys: Prisma.$ApiKeyPayload<ExtArgs>[]
     products: Prisma.$LoanProductPayload<ExtArgs>[]
     customers: Prisma.$CustomerPayload<ExtArgs>[]
@@ -4073,6 +4313,7 @@ export interface Prisma__OrganizationClient<T, Null = never, ExtArgs extends run
   actions<T extends Prisma.Organization$actionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$actionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PendingActionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accounts<T extends Prisma.Organization$accountsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$accountsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   roles<T extends Prisma.Organization$rolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$rolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  signIn<T extends Prisma.Organization$signInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$signInArgs<ExtArgs>>): Prisma.Prisma__OfficeSignInClient<runtime.Types.Result.GetResult<Prisma.$OfficeSignInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   apiKeys<T extends Prisma.Organization$apiKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$apiKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   products<T extends Prisma.Organization$productsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$productsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanProductPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   customers<T extends Prisma.Organization$customersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$customersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4609,6 +4850,25 @@ export type Organization$rolesArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.RoleScalarFieldEnum | Prisma.RoleScalarFieldEnum[]
+}
+
+/**
+ * Organization.signIn
+ */
+export type Organization$signInArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OfficeSignIn
+   */
+  select?: Prisma.OfficeSignInSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OfficeSignIn
+   */
+  omit?: Prisma.OfficeSignInOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OfficeSignInInclude<ExtArgs> | null
+  where?: Prisma.OfficeSignInWhereInput
 }
 
 /**

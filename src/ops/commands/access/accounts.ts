@@ -9,6 +9,7 @@ import {
   listAccounts,
   listApiKeys,
   resetPassword,
+  resetSecondFactor,
   revokeApiKey,
   revokeTokens,
   setRoles,
@@ -27,7 +28,16 @@ const ANY = 0
 
 export function accountCommands(program: Command, shell: Shell): void {
   const accounts = program.command('accounts').description('who may sign in')
-  for (const add of [addCreate, addList, addDisableAndEnable, addResetPassword, addUnlock, addRevokeTokens, addRoles])
+  for (const add of [
+    addCreate,
+    addList,
+    addDisableAndEnable,
+    addResetPassword,
+    addUnlock,
+    addRevokeTokens,
+    addRoles,
+    addResetFactor,
+  ])
     add(accounts, shell)
 }
 
@@ -169,6 +179,20 @@ function addRoles(accounts: Command, shell: Shell): void {
       perform(shell, command, async ({ deps, printer, by }) => {
         const { id } = await setRoles(deps, by(ANY), email, roles)
         printer.done({ id, email, roles }, `The account ${email} is ${roles.join(' and ')}.`)
+      }),
+    )
+}
+
+function addResetFactor(accounts: Command, shell: Shell): void {
+  accounts
+    .command('reset-second-factor')
+    .description('let an account sign in by its password alone, until it sets up another second factor')
+    .argument('<email>')
+    .action((email: string, _options: object, command: Command) =>
+      perform(shell, command, async ({ deps, printer, by, confirm }) => {
+        await confirm(`Take the second factor of ${email} away?`)
+        const { id } = await resetSecondFactor(deps, by(ANY), { email })
+        printer.done({ id, email, secondFactor: false }, `The account ${email} has no second factor.`)
       }),
     )
 }

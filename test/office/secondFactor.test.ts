@@ -217,9 +217,13 @@ describe('a reset of a second factor', () => {
   it('is refused for an account that may do more, and for one of another organization', async () => {
     await setUp()
     const weak = { ...admin, permissions: BUILT_IN_ROLES.AUDITOR }
-    await expect(resetSecondFactor(service.deps, weak, { id })).rejects.toThrow('organization.manage')
+    await expect(resetSecondFactor(service.deps, weak, { id: BigInt(id) })).rejects.toThrow('organization.manage')
     const manager = { ...admin, permissions: BUILT_IN_ROLES.ADMIN & ~BUILT_IN_ROLES.USER }
-    await expect(resetSecondFactor(service.deps, manager, { id })).rejects.toThrow('you do not have the permission')
-    await expect(resetSecondFactor(service.deps, operator(2, 'test'), { id })).rejects.toThrow('no account has that id')
+    await expect(resetSecondFactor(service.deps, manager, { id: BigInt(id) })).rejects.toThrow(
+      'you do not have the permission',
+    )
+    await expect(resetSecondFactor(service.deps, operator(2, 'test'), { id: BigInt(id) })).rejects.toThrow(
+      'no account has that id',
+    )
   })
 })

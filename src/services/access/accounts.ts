@@ -15,13 +15,14 @@ import {
   listApiKeys as listKeys,
   markApiKeyRevoked,
 } from '../../db/access/accounts.ts'
-import { deleteFactor } from '../../db/access/secondFactors.ts'
+import { deleteFactor, findFactor } from '../../db/access/secondFactors.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/organizations/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { requirePermission } from '../../domain/access/permissions.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import type { Base } from '../base.ts'
 import { type Caller, type Identity, networkOf } from './caller.ts'
 import { hashPassword } from './passwords/passwords.ts'
@@ -162,17 +163,20 @@ function requirePasswordOf({ known }: Account): void {
 export async function resetSecondFactor(
   { db, machineNow }: AccountDeps,
   caller: Caller,
-  whose: { readonly email: string } | { readonly id: number },
+  whose: { readonly email: string } | { readonly id: bigint },
 ): Promise<Account> {
   requirePermission(caller, 'organization.manage')
   const account = await ('email' in whose
     ? findAccountByEmail(db, whose.email)
-    : findAccount(db, caller.organizationId, whose.id))
+    : whose.id > LARGEST_INT32
+      ? undefined
+      : findAccount(db, caller.organizationId, Number(whose.id)))
   if (!account) throw notFound('no account has that id', 'account')
   const { organizationId, id: accountId, roles } = account
+  const none = () => failedPrecondition('the account has no second factor')
+  if (!(await findFactor(db, { organizationId, accountId }))) throw none()
   requireGivable(caller.permissions, await permissionsOf(db, organizationId, roles))
-  const isReset = await deleteFactor(db, caller, { organizationId, accountId }, machineNow())
-  if (!isReset) throw failedPrecondition('the account has no second factor')
+  if (!(await deleteFactor(db, caller, { organizationId, accountId }, machineNow()))) throw none()
   return account
 }
 

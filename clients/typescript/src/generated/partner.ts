@@ -1950,19 +1950,20 @@ export interface MaterialityRequest {
   percentOfPrincipal?: number
 }
 
-export type OfficeSignInProviderRoles = { [key: string]: string }
+export interface ShownRoleOfClaim {
+  [key: string]: string
+}
 
-export type OfficeSignInProvider = {
+export interface SignInProvider {
   issuer: string
   clientId: string
   roleClaim: string
-  roles: OfficeSignInProviderRoles
-} | null
+  roles: ShownRoleOfClaim
+}
 
 export interface OfficeSignIn {
   secondFactorRequired: boolean
-  /** @nullable */
-  provider: OfficeSignInProvider
+  provider?: SignInProvider
 }
 
 export interface Organization {
@@ -2582,6 +2583,10 @@ export interface Role {
   builtIn: boolean
 }
 
+export interface RoleOfClaim {
+  [key: string]: string
+}
+
 export interface Roles {
   items: Role[]
 }
@@ -2680,6 +2685,17 @@ export interface SettlementQuote {
   overpaid: number
 }
 
+export interface SignInProviderRequest {
+  /** The issuer, from which what it offers is read. */
+  issuer: string
+  clientId: string
+  /** The claim of userinfo that names roles: a name, or a path such as `realm_access.roles`. */
+  roleClaim: string
+  roles: RoleOfClaim
+  /** Left out: that of before, of the same issuer and client. */
+  clientSecret?: string
+}
+
 export interface SimulatedFaultsRequest {
   /** Payments, the first ones, of which no message is sent. */
   drop?: number
@@ -2763,27 +2779,11 @@ export interface UpdateDelinquencyPolicyRequest {
   cureDays?: number
 }
 
-export type UpdateOfficeSignInRequestProviderRoles = { [key: string]: string }
-
-export type UpdateOfficeSignInRequestProvider = {
-  /** The issuer, from which what it offers is read. */
-  issuer: string
-  clientId: string
-  /** The claim of userinfo that names roles: a name, or a path such as `realm_access.roles`. */
-  roleClaim: string
-  /** The role of the organization for each value of the claim. */
-  roles: UpdateOfficeSignInRequestProviderRoles
-  /** Left out: that of before, of the same issuer and client. */
-  clientSecret?: string
-} | null
-
 export interface UpdateOfficeSignInRequest {
   secondFactorRequired?: boolean
-  /**
-   * Null takes the provider away.
-   * @nullable
-   */
-  provider?: UpdateOfficeSignInRequestProvider
+  provider?: SignInProviderRequest
+  /** True takes the provider away. */
+  withoutProvider?: boolean
 }
 
 export interface UpdateOrganizationRequest {
@@ -4755,7 +4755,7 @@ export const partnerOperations = ({ send, list }: Sender) => ({
     send<OfficeSignIn>({ method: 'PATCH', path: '/v1/office-sign-in', body }, call),
 
   /** Take a second factor away. */
-  resetSecondFactor: (id: bigint, call?: Call): Promise<void> =>
+  resetSecondFactor: (id: string, call?: Call): Promise<void> =>
     send<void>({ method: 'POST', path: at`/v1/accounts/${id}/reset-second-factor`, keyed: true }, call),
 
   /** Keep what a person asks for. */

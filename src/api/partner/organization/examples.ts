@@ -62,3 +62,5 @@ export const updateOfficeSignIn = {
 }
 
 export const officeSignIn = { secondFactorRequired: true, provider }
+
+export const passwordsAlone = { secondFactorRequired: false }

@@ -2,30 +2,37 @@ import { z } from 'zod'
 import { resetSecondFactor } from '../../../services/access/accounts.ts'
 import type { Core } from '../../../services/deps.ts'
 import { getSignIn, LONGEST, MOST_MAPPED, type SignInView, updateSignIn } from '../../../services/signIn/settings.ts'
-import { LARGEST_INT32 } from '../../../toolbox/integers.ts'
 import type { StyleApp } from '../../style.ts'
-import { codec, int64, Refused, text } from '../../wire.ts'
+import { codec, idParam, Refused, text } from '../../wire.ts'
 import { named } from '../registry.ts'
 import * as examples from './examples.ts'
 
 const tags = ['organization']
 
-const roleMap = codec<Record<string, string>>(
-  (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return new Refused('must be an object: a role for each value of the claim')
-    const entries = Object.entries(value)
-    if (entries.length > MOST_MAPPED || entries.some(([, role]) => typeof role !== 'string'))
-      return new Refused(`must give a role to 1 to ${MOST_MAPPED} values of the claim`)
-    return Object.fromEntries(entries)
-  },
-  {
-    type: 'object',
-    maxProperties: MOST_MAPPED,
-    additionalProperties: { type: 'string', maxLength: 40, pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$' },
-    description: 'The role of the organization for each value of the claim.',
-  },
+const roleMap = named(
+  'RoleOfClaim',
+  codec<Record<string, string>>(
+    (value) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        return new Refused('must be an object: a role for each value of the claim')
+      const entries = Object.entries(value)
+      if (entries.length > MOST_MAPPED || entries.some(([, role]) => typeof role !== 'string'))
+        return new Refused(`must give a role to 1 to ${MOST_MAPPED} values of the claim`)
+      return Object.fromEntries(entries)
+    },
+    {
+      type: 'object',
+      maxProperties: MOST_MAPPED,
+      additionalProperties: { type: 'string', maxLength: 40, pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$' },
+      description: 'The role of the organization for each value of the claim.',
+    },
+  ),
+  { example: examples.officeSignIn.provider.roles },
 )
+
+const shownRoles = named('ShownRoleOfClaim', z.record(z.string(), z.string()), {
+  example: examples.officeSignIn.provider.roles,
+})
 
 const provider = {
   issuer: text({ max: LONGEST.issuer }).describe('The issuer, from which what it offers is read.'),
@@ -36,20 +43,37 @@ const provider = {
   roles: roleMap,
 }
 
+const shownProvider = named(
+  'SignInProvider',
+  z.object({
+    issuer: z.string(),
+    clientId: z.string(),
+    roleClaim: z.string().describe('The claim of userinfo that names roles.'),
+    roles: shownRoles.describe('The role of the organization for each value of the claim.'),
+  }),
+  { example: examples.officeSignIn.provider },
+)
+
+const providerRequest = named(
+  'SignInProviderRequest',
+  z.strictObject({
+    ...provider,
+    clientSecret: text({ max: LONGEST.clientSecret })
+      .optional()
+      .describe('Left out: that of before, of the same issuer and client.'),
+  }),
+  { example: examples.updateOfficeSignIn.provider },
+)
+
 const signInSchema = named(
   'OfficeSignIn',
   z.object({
     secondFactorRequired: z.boolean().describe('Whether accounts with a password have to set up a second factor.'),
-    provider: z
-      .object({
-        ...provider,
-        issuer: z.string(),
-        clientId: z.string(),
-        roleClaim: z.string(),
-        roles: z.record(z.string(), z.string()),
-      })
-      .nullable()
-      .describe('The provider by which people sign in, beside passwords; its secret is never shown.'),
+    provider: shownProvider
+      .optional()
+      .describe(
+        'The provider by which people sign in, beside passwords; its secret is never shown. Left out where there is none.',
+      ),
   }),
   { example: examples.officeSignIn },
 )
@@ -58,25 +82,20 @@ const updateOfficeSignInRequest = named(
   'UpdateOfficeSignInRequest',
   z.strictObject({
     secondFactorRequired: z.boolean().optional(),
-    provider: z
-      .strictObject({
-        ...provider,
-        clientSecret: text({ max: LONGEST.clientSecret })
-          .optional()
-          .describe('Left out: that of before, of the same issuer and client.'),
-      })
-      .nullable()
+    provider: providerRequest.optional(),
+    withoutProvider: z
+      .boolean()
       .optional()
-      .describe('Null takes the provider away; the accounts that it knows sign in no more.'),
+      .describe('True takes the provider away; the accounts that it knows sign in no more.'),
   }),
   { example: examples.updateOfficeSignIn },
 )
 
-const accountParams = z.object({ id: int64({ min: 1n, max: BigInt(LARGEST_INT32) }) })
+const accountParams = z.object({ id: idParam })
 
 const toSignIn = ({ secondFactorRequired, provider: one }: SignInView) => ({
   secondFactorRequired,
-  provider: one && { ...one, roles: { ...one.roles } },
+  ...(one && { provider: { ...one, roles: { ...one.roles } } }),
 })
 
 /** Adds how the people of the organization sign in at the office pages (contract 19.3). */
@@ -84,6 +103,7 @@ export function officeSignInRoutes(app: StyleApp, deps: Core): void {
   app.get(
     '/v1/office-sign-in',
     {
+      config: { examples: { 'Nothing set': examples.passwordsAlone } },
       schema: {
         tags,
         operationId: 'getOfficeSignIn',
@@ -107,7 +127,8 @@ export function officeSignInRoutes(app: StyleApp, deps: Core): void {
         response: { 200: signInSchema },
       },
     },
-    async ({ caller, body }) => toSignIn(await updateSignIn(deps, caller, body)),
+    async ({ caller, body: { withoutProvider, ...asked } }) =>
+      toSignIn(await updateSignIn(deps, caller, withoutProvider ? { ...asked, provider: null } : asked)),
   )
 
   app.post(
@@ -130,7 +151,7 @@ export function officeSignInRoutes(app: StyleApp, deps: Core): void {
       },
     },
     async ({ caller, params: { id } }, reply) => {
-      await resetSecondFactor(deps, caller, { id: Number(id) })
+      await resetSecondFactor(deps, caller, { id: id ?? 0n })
       return reply.code(204).send(null)
     },
   )

@@ -37,6 +37,8 @@ describe('help', () => {
         'organizations',
         'accounts',
         'api-keys',
+        'roles',
+        'sign-in',
         'keys',
         'secret',
         'products',

@@ -87,8 +87,9 @@ function addList(accounts: Command, shell: Shell): void {
             ['disabled', (one) => at(one.disabledAt)],
             ['created', (one) => at(one.createdAt)],
           ],
-          ({ disabledAt, createdAt, tokensFrom, ...one }) => ({
+          ({ disabledAt, createdAt, tokensFrom, known, ...one }) => ({
             ...one,
+            ...known,
             disabledAt: at(disabledAt) || null,
             tokensFrom: at(tokensFrom) || null,
             createdAt: at(createdAt),

@@ -61,7 +61,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(79)
+    expect(commands).toHaveLength(90)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

@@ -117,8 +117,8 @@ declare module 'fastify' {
     takesToken?: true
     /** The answer has a secret that is shown once: it is not stored under the Idempotency-Key. */
     answersSecret?: boolean
-    /** The role that the caller needs, if a USER may not call the operation. An ADMIN may do what an AUDITOR may. */
-    role?: 'ADMIN' | 'AUDITOR'
+    /** A PUT that makes what its path names: no name is unknown to it. */
+    makesNamed?: true
     /** For the document: codes that the operation can refuse with, besides those that follow from its schema. */
     refusals?: readonly ErrorCode[]
     /** For the document: the operation's own words for codes. */

@@ -119,6 +119,7 @@ export const settings = z.object({
   FIGURES_EVERY_S: count(60, { min: 1 }),
   BOOST_COOLDOWN_DAYS: count(30, { max: 3_660 }),
   WEBHOOKS_TO_PRIVATE: flag.default(false),
+  SIGN_IN_TO_PRIVATE: flag.default(false),
   EVENTS_KEPT_DAYS: count(90, { min: 1, max: 36_600 }),
 })
 
@@ -175,6 +176,8 @@ export interface Config {
   readonly boostCooldownDays: number
   /** Whether webhooks may be sent by `http:` and to addresses that are not on the internet. */
   readonly webhooksToPrivate: boolean
+  /** Whether providers of identities may have private addresses, and be called by `http:`. */
+  readonly signInToPrivate: boolean
   /** Days for which events are told after they were numbered. */
   readonly eventsKeptDays: number
 }
@@ -245,6 +248,7 @@ export function readConfig(environment: Environment = process.env): Config {
     figuresEverySeconds: value.FIGURES_EVERY_S,
     boostCooldownDays: value.BOOST_COOLDOWN_DAYS,
     webhooksToPrivate: value.WEBHOOKS_TO_PRIVATE,
+    signInToPrivate: value.SIGN_IN_TO_PRIVATE,
     eventsKeptDays: value.EVENTS_KEPT_DAYS,
   })
 }

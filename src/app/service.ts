@@ -89,7 +89,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     if (config.seedDemo && !skipMigrations) await seedDemo(db, now())
     const testClocks = await openTestClocks(db, options.businessNow ?? now)
     const tokenSigner = signerPlace()
-    const signIn = createSignIn({ db, keys, tokenSigner, now, issuer: config.authUrl, listener })
+    const signIn = createSignIn({ db, config, keys, tokenSigner, now, issuer: config.authUrl, listener })
     const organizations = cacheOrganizations(db, now)
     const reading = {
       settledPlaces: createSettledPlaces(),

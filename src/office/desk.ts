@@ -2,10 +2,11 @@ import { Tokens } from '@fastify/csrf'
 import type { FastifyRequest } from 'fastify'
 import { readId } from '../api/wire.ts'
 import type { Config } from '../app/config.ts'
+import { mayDo, type Needs } from '../domain/access/permissions.ts'
 import { FIRST_DATE, isCalendarDate, LAST_DATE, type LocalDate, toRfc3339 } from '../domain/dates.ts'
 import { LendingError, notFound } from '../domain/errors.ts'
 import { readCause } from '../domain/payments/causes.ts'
-import { type Caller, mayChange, mayReadAll } from '../services/access/caller.ts'
+import type { Caller } from '../services/access/caller.ts'
 import type { Deps } from '../services/deps.ts'
 import type { PageSession } from '../services/office/pageSessions.ts'
 import { enterOrganization } from '../services/testClock/testClocks.ts'
@@ -18,6 +19,7 @@ import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
 import { peopleWords } from '../words/people.ts'
 import { reconciliationWords } from '../words/reconciliations.ts'
 import { recordWords } from '../words/records.ts'
+import { signInWords } from '../words/signIn.ts'
 import { isLanguage, type Language, type Say, speak } from '../words/words.ts'
 
 /** All words of the office pages. */
@@ -36,6 +38,7 @@ const PAGE_WORDS = {
   ...recordWords,
   ...dataRequestWords,
   ...collectionWords,
+  ...signInWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>
@@ -67,11 +70,8 @@ export interface Frame {
 export interface Desk extends Frame {
   readonly deps: Deps
   readonly caller: Caller
-  readonly isAdmin: boolean
-  /** Whether the person may see what only ADMIN and AUDITOR may. */
-  readonly isReader: boolean
-  /** Whether the person may allocate payments: everybody but one who has the role AUDITOR alone. */
-  readonly mayChange: boolean
+  /** Returns whether the person has what a page, an action or a part of a page needs. */
+  may(needs: Needs): boolean
   /** The clock of a test organization, as people read it; undefined for a live one. */
   readonly testClock: string | undefined
   formToken(): string
@@ -115,9 +115,7 @@ export async function deskOf(deps: Deps, request: FastifyRequest, session: PageS
     ...frameOf(request),
     deps,
     caller: { ...identity, requestId: request.id },
-    isAdmin: identity.roles.includes('ADMIN'),
-    isReader: mayReadAll(identity),
-    mayChange: mayChange(identity),
+    may: (needs) => mayDo(identity, needs),
     testClock: mode === 'test' ? timeText(deps.now(organizationId), deps.config.zone) : undefined,
     formToken: () => formToken(session),
   }

@@ -1,6 +1,6 @@
 import cookie from '@fastify/cookie'
 import formBody from '@fastify/formbody'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import Fastify from 'fastify'
 import { logAnswers } from '../api/http/accessLog.ts'
 import { STATUSES, toFailure } from '../api/http/failure.ts'
@@ -8,19 +8,26 @@ import { requestIdOf, whenClosed } from '../api/http/request.ts'
 import { connectionOptions, type LimitOptions, limitRequests } from '../api/limits/limits.ts'
 import { trustOf } from '../app/trust.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
+import { requirePermission } from '../domain/access/permissions.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Totals } from '../services/book/totals.ts'
 import type { Deps } from '../services/deps.ts'
 import { createPageSessions, type PageSession, type PageSessions } from '../services/office/pageSessions.ts'
+import { createProviderClient } from '../services/signIn/provider.ts'
+import { findProviders } from '../services/signIn/settings.ts'
 import { createGate, type GateBounds, holderOf } from '../toolbox/gate.ts'
+import { createReadCache } from '../toolbox/readCache.ts'
 import { cookieNamesOf, type Desk, deskOf, frameOf, requireFormToken } from './desk.ts'
 import { icon, messagePage, style } from './layout/page.ts'
 import { createGrowthSums } from './pages/growth.ts'
+import { PAGES, pageNeeds } from './permissions.ts'
 import type { Recent } from './recent.ts'
 import { addActions } from './routes/actions.ts'
 import { addFiles } from './routes/files.ts'
 import { addMetrics, knowsHost, METRICS } from './routes/metrics.ts'
+import { addProviderSignIn } from './routes/provider.ts'
 import { addCompare } from './routes/reconciliations.ts'
+import { addSecondFactor, SECOND_FACTOR } from './routes/secondFactor.ts'
 import { addSignIn, askToSignIn, requireOwnPage } from './routes/signIn.ts'
 import { addViews } from './routes/views.ts'
 
@@ -78,7 +85,9 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
     bodyLimit: LONGEST_FORM,
   })
   const isKnown = knowsHost(deps.config)
-  const sessions = createPageSessions(deps)
+  app.addHook('onRoute', requireTold)
+  const providers = createProviderClient(deps.config)
+  const sessions = createPageSessions(deps, providers)
   app.decorate('cookieNames', cookieNamesOf(deps.config))
   app.decorateRequest('desk')
   app.decorateRequest('pageSession')
@@ -113,7 +122,9 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
   app.get('/icon.svg', looks, (_request, reply) =>
     reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
   )
-  addSignIn(app, sessions, deps.config)
+  addSignIn(app, sessions, { config: deps.config, listProviders: keptProviders(deps) })
+  addProviderSignIn(app, sessions, { ...deps, providers })
+  addSecondFactor(app, sessions, deps)
   const sumGrowth = createGrowthSums()
   addViews(app, { recent, totals }, sumGrowth)
   addFiles(app, sumGrowth)
@@ -139,7 +150,15 @@ async function identify(sessions: PageSessions, request: FastifyRequest, reply: 
   const session = value === undefined ? undefined : await sessions.find(value)
   if (!session) return askToSignIn(request, reply)
   request.pageSession = session
+  const { url } = request.routeOptions
+  if (session.needsFactor && url !== SECOND_FACTOR && url !== '/sign-out') return reply.redirect(SECOND_FACTOR, 303)
   request.caller = { ...session.identity, requestId: request.id }
+}
+
+/** Returns a function that lists the organizations with a provider, for some seconds the same. */
+function keptProviders({ db, machineNow }: Pick<Deps, 'db' | 'machineNow'>): () => Promise<readonly number[]> {
+  const cache = createReadCache(machineNow, 1, () => findProviders(db))
+  return () => cache.get('all')
 }
 
 /** Requires that a form is of the person's session, and makes the person's desk. */
@@ -150,8 +169,19 @@ async function enter(deps: Deps, request: FastifyRequest) {
     requireOwnPage(request)
     requireFormToken(pageSession, (request.body as Readonly<Record<string, unknown>> | undefined)?._token)
   }
+  requirePermission(request.caller, needsOf(request))
   request.desk = await deskOf(deps, request, pageSession)
 }
+
+/** Requires that a page says what it needs. @throws Error at the start, for a page that is in no table and not for anybody */
+function requireTold({ url, config }: RouteOptions) {
+  if (config?.anybody !== true && !Object.hasOwn(PAGES, url))
+    throw new Error(`the page ${url} says no permission: add it to src/office/permissions.ts`)
+}
+
+/** Returns what the page of a request needs. */
+const needsOf = ({ routeOptions, params }: FastifyRequest) =>
+  pageNeeds(routeOptions.url ?? '', (params as { readonly action?: string }).action)
 
 interface Refused {
   readonly error: unknown

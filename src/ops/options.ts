@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readId } from '../api/wire.ts'
+import { ROLES } from '../domain/access/permissions.ts'
 import { fromRfc3339, isCalendarDate } from '../domain/dates.ts'
 import { currencyCodes, type Decimal, parseDecimal } from '../domain/money.ts'
-import { ROLES, type Role } from '../services/access/accounts.ts'
+import { ROLE_NAME } from '../services/access/roles.ts'
 import { LARGEST_INT32 } from '../toolbox/integers.ts'
 import { UsageError } from './terminal/terminalIo.ts'
 
@@ -61,12 +62,13 @@ export function momentBefore(now: () => number): (text: string) => number {
   }
 }
 
-/** Collects `USER ADMIN` or `USER,ADMIN`. */
-export function role(text: string, before: readonly Role[] = []): Role[] {
+/** Collects `USER ADMIN` or `USER,ADMIN`: built-in roles, in capitals or not, and names of the organization's own. */
+export function role(text: string, before: readonly string[] = []): string[] {
   const roles = new Set(before)
   for (const name of text.split(',')) {
-    const known = ROLES.find((one) => one === name.toUpperCase())
-    if (!known) throw new InvalidArgumentError(`It must be ${ROLES.slice(0, -1).join(', ')} or ${ROLES.at(-1)}.`)
+    const known = ROLES.find((one) => one === name.toUpperCase()) ?? name
+    if (!ROLE_NAME.test(known))
+      throw new InvalidArgumentError(`It must be ${ROLES.join(', ')}, or the name of a role of the organization.`)
     roles.add(known)
   }
   return [...roles]

@@ -4,7 +4,11 @@ import { explain } from '../app/explain.ts'
 import { isUnavailable } from '../db/postgres/errors.ts'
 import { type FaultNames, inNames, LendingError, ledByField } from '../domain/errors.ts'
 import { MOST_FEES } from '../domain/product/newCharges.ts'
-import { accountCommands, apiKeyCommands } from './commands/accounts.ts'
+import { accountCommands, apiKeyCommands } from './commands/access/accounts.ts'
+import { roleCommands } from './commands/access/roles.ts'
+import { secretCommands } from './commands/access/secret.ts'
+import { signInCommands } from './commands/access/signIn.ts'
+import { signingKeyCommands } from './commands/access/signingKeys.ts'
 import { approvalCommands } from './commands/approvals.ts'
 import { accessCommand, auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
@@ -20,8 +24,6 @@ import { dataRequestCommands } from './commands/people/dataRequests.ts'
 import { portfolioCommands } from './commands/portfolio/index.ts'
 import { FEE_FIELDS, PENALTY_FIELDS, TAX_FIELDS } from './commands/products/create.ts'
 import { productCommands } from './commands/products/index.ts'
-import { secretCommands } from './commands/secret.ts'
-import { signingKeyCommands } from './commands/signingKeys.ts'
 import { webhookCommands } from './commands/webhooks.ts'
 import { mcpCommand } from './mcp/command.ts'
 import { perform, type Shell } from './perform.ts'
@@ -74,6 +76,8 @@ function programOf(shell: Shell, json: boolean): Command {
     organizationCommands,
     accountCommands,
     apiKeyCommands,
+    roleCommands,
+    signInCommands,
     signingKeyCommands,
     secretCommands,
     productCommands,

@@ -10,6 +10,8 @@ export const TRAIL_THINGS = {
   account: ['account', 'akaunti'],
   'loan product': ['loan product', 'bidhaa ya mkopo'],
   'api key': ['API key', 'ufunguo wa API'],
+  role: ['role', 'jukumu'],
+  'office sign-in': ['office sign-in', 'kuingia ofisini'],
   'root secret': ['root secret', 'siri kuu'],
   'signing key': ['signing key', 'ufunguo wa kusaini'],
   organization: ['organization', 'shirika'],

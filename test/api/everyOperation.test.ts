@@ -1,7 +1,7 @@
 import { createHmac, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccount, createApiKey, type Role, revokeApiKey } from '../../src/services/access/accounts.ts'
+import { createAccount, createApiKey, revokeApiKey } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { examplesOf, operationsOf } from '../support/document.ts'
 import { startKeeper, startSequencer } from '../support/jobs.ts'
@@ -133,7 +133,7 @@ async function credentials(): Promise<Record<string, string>> {
     new SignJWT({ ...claims, ...changes } as never)
       .setProtectedHeader({ alg: 'RS256', kid: String(kid), ...header })
       .sign(key)
-  const account = async (email: string, roles: Role[] = ['ADMIN']) => {
+  const account = async (email: string, roles: string[] = ['ADMIN']) => {
     await createAccount(service.deps, author, { email, password: 'a long enough secret', roles })
     return service.deps.signIn.issueToken(email, 'a long enough secret', '127.0.0.1')
   }

@@ -16,6 +16,9 @@ import { signerPlace } from '../../src/services/access/tokens.ts'
 import type { Deps } from '../../src/services/deps.ts'
 import { noListener } from '../../src/services/listener.ts'
 
+/** Any caller may ask. */
+const OPEN = { needs: 'signed in' } as const
+
 /** A style with the words of a real one, its own registry, and a few routes that need no database. */
 const toy = (style: Style, routes: (app: StyleApp, style: Style) => void): Style => {
   const made: Style = { ...style, registry: z.registry(), routes: (app) => routes(app, made) }
@@ -36,11 +39,11 @@ const partner = toy(partnerStyle, (app, style) => {
   const PostRepaymentRequest = repayment.register(style.registry, { id: 'PostRepaymentRequest' })
   const Remark = z.strictObject({ note: externalId }).register(style.registry, { id: 'Remark' })
   const Repayment = z.object({ id: z.string(), amount: z.number() }).register(style.registry, { id: 'Repayment' })
-  app.get('/v1/customers', { schema: { querystring: listQuery } }, (request) => request.query)
-  app.get('/v1/loans/:id', { schema: { params: z.object({ id: idParam }) } }, ({ params }) => ({
+  app.get('/v1/customers', { config: OPEN, schema: { querystring: listQuery } }, (request) => request.query)
+  app.get('/v1/loans/:id', { config: OPEN, schema: { params: z.object({ id: idParam }) } }, ({ params }) => ({
     id: String(params.id),
   }))
-  app.get('/v1/loans', () => ({ style: 'partner' }))
+  app.get('/v1/loans', { config: OPEN }, () => ({ style: 'partner' }))
   app.post(
     '/v1/loans/:id/repayments',
     {
@@ -50,14 +53,14 @@ const partner = toy(partnerStyle, (app, style) => {
         body: PostRepaymentRequest,
         response: { 200: Repayment },
       },
-      config: { refusals: ['failed_precondition'] },
+      config: { ...OPEN, refusals: ['failed_precondition'] },
     },
     ({ body, params }) => ({ id: String(params.id), amount: Number(body.transactionAmount.units) }),
   )
-  app.post('/v1/loans/:id/close', { schema: { body: Remark.optional() } }, ({ body }) => ({
+  app.post('/v1/loans/:id/close', { config: OPEN, schema: { body: Remark.optional() } }, ({ body }) => ({
     note: body?.note ?? 'none',
   }))
-  app.get('/v1/fail/:how', ({ params }) => {
+  app.get('/v1/fail/:how', { config: OPEN }, ({ params }) => {
     throw thrown[(params as { how: string }).how]
   })
 })
@@ -65,11 +68,12 @@ const partner = toy(partnerStyle, (app, style) => {
 const products = z.array(z.strictObject({ stock_id: int64({ min: 1n }), quantity: amount })).max(3)
 
 const record = toy(recordStyle, (app) => {
-  app.get('/v1/borrowers', () => ({ items: [] }))
-  app.get('/v1/loans', () => ({ style: 'record' }))
+  app.get('/v1/borrowers', { config: OPEN }, () => ({ items: [] }))
+  app.get('/v1/loans', { config: OPEN }, () => ({ style: 'record' }))
   app.post(
     '/v1/loans',
     {
+      config: OPEN,
       schema: {
         body: z.strictObject({ loan_id: int64({ min: 1n }), borrower_type: z.enum(['a', 'b']), products }).partial(),
       },

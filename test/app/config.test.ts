@@ -17,6 +17,7 @@ describe('settings', () => {
       metricsToken: undefined,
       webConcurrency: 1,
       webhooksToPrivate: false,
+      signInToPrivate: false,
       databaseUrl: '',
       databaseOwnerUrl: '',
       dataDir: '.data',

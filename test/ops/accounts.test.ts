@@ -94,7 +94,18 @@ describe('accounts create', () => {
       /password: must have no control character/,
     ],
     ['accounts create none@lender.example', '', 2, /first line of stdin/],
-    ['accounts create none@lender.example --role ROOT', PASSWORD, 2, /USER, ADMIN, AUDITOR or PROPOSER/],
+    [
+      'accounts create none@lender.example --role ROOT',
+      PASSWORD,
+      1,
+      /USER, ADMIN, AUDITOR, PROPOSER and the roles of the organization/,
+    ],
+    [
+      'accounts create none@lender.example --role not/one',
+      PASSWORD,
+      2,
+      /USER, ADMIN, AUDITOR, PROPOSER, or the name of a role/,
+    ],
     ['accounts create none@lender.example -o 77', PASSWORD, 1, /no organization 77/],
   ])('%s with "%s": exit code %i', async (command, stdin, code, message) => {
     const run = await ops(command, { stdin })

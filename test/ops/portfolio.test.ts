@@ -166,10 +166,10 @@ describe('portfolio par', () => {
     ])
     const lines = (await ops('portfolio par --as-of 2026-03-14 --by month --csv')).out.split('\n')
     expect(lines[0]).toMatch(
-      /^\uFEFFasOf,currencyCode,productId,month,restructured,row,bucket,loans,principalOutstanding,par1,par1Percent/,
+      /^\uFEFFasOf,currencyCode,productId,month,restructured,officerId,row,bucket,loans,principalOutstanding,par1,par1Percent/,
     )
-    expect(lines).toContain('2026-03-14,TZS,,2026-02,,bucket,1-30,2,80000.00,,,,,,,,')
-    expect(lines).toContain('2026-03-14,TZS,,2026-02,,total,,2,80000.00,80000.00,100,0.00,0,0.00,0,0.00,0')
+    expect(lines).toContain('2026-03-14,TZS,,2026-02,,,bucket,1-30,2,80000.00,,,,,,,,')
+    expect(lines).toContain('2026-03-14,TZS,,2026-02,,,total,,2,80000.00,80000.00,100,0.00,0,0.00,0,0.00,0')
   })
 
   it('--known-at answers by what was known, --policy by another policy; a day stands for its last instant', async () => {

@@ -63,6 +63,7 @@ describe('the program', () => {
       approvalAbove: null,
       keepBorrowersYears: null,
       keepOthersYears: null,
+      reminderPolicy: null,
     }
     const settings = { currency: 'TZS', ...office, paymentMethod: 'Mobile Money', ...unset }
     const done = await mkopo(['organizations', 'list', '--json'])

@@ -37,6 +37,8 @@ describe('help', () => {
         'organizations',
         'accounts',
         'api-keys',
+        'roles',
+        'sign-in',
         'keys',
         'secret',
         'products',
@@ -61,7 +63,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(82)
+    expect(commands).toHaveLength(93)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

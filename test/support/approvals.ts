@@ -1,4 +1,4 @@
-import { createAccount, type Role } from '../../src/services/access/accounts.ts'
+import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { updateOrganization } from '../../src/services/organizations/organizations.ts'
 import type { TestService } from './service.ts'
@@ -10,7 +10,7 @@ export const commandLine = operator(1, 'test')
 export const PASSWORD = 'a long enough secret'
 
 /** Makes an account of the demonstration's lender. @returns its token */
-export async function anAccount({ deps }: TestService, name: string, roles: Role[] = ['ADMIN']): Promise<string> {
+export async function anAccount({ deps }: TestService, name: string, roles: string[] = ['ADMIN']): Promise<string> {
   const email = `${name}@lender.example`
   await createAccount(deps, commandLine, { email, password: PASSWORD, roles })
   return deps.signIn.issueToken(email, PASSWORD, '127.0.0.1')

@@ -45,6 +45,19 @@ export async function makeFullBook(service: TestService): Promise<BookIds> {
   await ok(service.post(`/v1/loans/${ids.plain}/repayments`, { body: { transactionAmount: 75 }, headers: keyed }))
   await ok(service.get(`/v1/loans/${ids.plain}/statement`))
   await ok(service.get(`/v1/loans/${ids.plain}/repayments/${ids.entry}/receipt`))
+  await ok(
+    service.put('/v1/roles/cashier', { body: { permissions: ['repayments.post'], description: 'pays in' }, token }),
+  )
+  const provider = {
+    issuer: 'https://login.example.com',
+    clientId: 'office',
+    clientSecret: 'secret',
+    roleClaim: 'groups',
+  }
+  await ok(service.patch('/v1/office-sign-in', { body: { provider: { ...provider, roles: { a: 'USER' } } }, token }))
+  await service.owner.pool.query(
+    "INSERT INTO second_factor (organization_id, account_id, secret, recovery, created_at) SELECT organization_id, id, 'x', '{a}', now() FROM account LIMIT 1",
+  )
   await ok(service.post('/v1/webhook-endpoints', { body: { url: 'http://127.0.0.1:9/' }, token }))
   const endpoint = await service.owner.pool.query<{ id: string }>('SELECT id::text FROM webhook_endpoint')
   await ok(service.post(`/v1/webhook-endpoints/${endpoint.rows[0]!.id}/rotate-secret`, { body: {}, token }))

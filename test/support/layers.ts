@@ -69,7 +69,7 @@ export const layers: readonly Layer[] = [
     name: 'services',
     files: /^src\/services\//,
     may: [/^src\/(services|domain|db|words|toolbox)\/(?!generated)/, packageOfServices],
-    also: [[/\/webhooks\/poster\.ts$/, /^node:https?$/]],
+    also: [[/\/(webhooks\/poster|signIn\/providerFetch)\.ts$/, /^node:https?$/]],
     types: wiring,
     instead:
       'a service knows neither HTTP nor SQL: put a query into src/db, a wire format into src/api, and take them in',

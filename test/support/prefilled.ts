@@ -25,6 +25,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   testPayments: OF_LIVE,
   acceptExport: 'a file is made in the background, which does not run here',
   getExportFile: 'a file is made in the background, which does not run here',
+  resetSecondFactor: 'no account of the demonstration has a second factor',
   closePeriod: 'what was lent a moment ago is booked in a month that is not over',
 }
 
@@ -91,7 +92,12 @@ export const prefilledOf = (document: Document): Prefilled[] =>
 export function sendPrefilled(
   service: TestService,
   { method, path, body, isUpload, isLines, forOperators }: Prefilled,
-  { host, statement, headers = {} }: Pick<Call, 'host' | 'headers'> & { readonly statement?: Buffer } = {},
+  {
+    host,
+    token,
+    statement,
+    headers = {},
+  }: Pick<Call, 'host' | 'headers' | 'token'> & { readonly statement?: Buffer } = {},
 ): Promise<Answer> {
   const { statement: _, ...fields } = (body ?? {}) as Record<string, string>
   const lines = { raw: JSON.stringify(body), headers: { 'content-type': LINES_TYPE } }
@@ -99,7 +105,7 @@ export function sendPrefilled(
   const call: Call = {
     ...content,
     ...(host !== undefined && { host }),
-    ...(forOperators && { token: service.tokens.operator }),
+    ...((token ?? forOperators) && { token: token ?? service.tokens.operator }),
     headers: { ...('headers' in content ? content.headers : {}), ...headers },
   }
   return service[method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](path, call)

@@ -93,6 +93,9 @@ const UNIQUE = [
   'name',
 ]
 
+/** The columns that have to differ between two rows of one table alone: a loan has one officer. */
+const UNIQUE_IN: Partial<Readonly<Record<SealedName, readonly string[]>>> = { loan_assignment: ['loan_id'] }
+
 const MADE = /is not in the trail: nothing says that it was/
 const ADDED: Readonly<Record<SealedName, RegExp>> = {
   organization: /^organization 1001: is not in the trail/m,
@@ -136,7 +139,7 @@ const LINES = `INSERT INTO loan_period SELECT organization_id, 1001, period, fro
 export const ADDED_ROWS: readonly SealFault[] = TABLES.map((table) => {
   const owner = table === 'organization' || table === 'signing_key' ? [] : ['organization_id']
   const { key, columns, leftOut } = SEALED[table]
-  const changed = new Set([...key.slice(-1), ...UNIQUE])
+  const changed = new Set([...key.slice(-1), ...UNIQUE, ...(UNIQUE_IN[table] ?? [])])
   const names = [...owner, ...key, ...columns, ...Object.keys(leftOut)]
   const values = names.map((name) => (changed.has(name) ? `{${table}.${name}}` : name))
   return {

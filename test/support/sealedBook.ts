@@ -42,7 +42,7 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   await post('/v1/customers/external/gone/close', {})
   const lend = async (productId: number) =>
     (await post('/v1/loans', { customerId: 'asha', productId, principal: 60_000 })).id as string
-  const [plain, off] = [await lend(3), await lend(1)]
+  const [plain, off, held] = [await lend(3), await lend(1), await lend(1)]
   const repayments = `/v1/loans/${plain}/repayments`
   const entry = (await post(repayments, { transactionAmount: 4_000, idempotencyKey: 'first' })).id as string
   const reversed = (await post(repayments, { transactionAmount: 50 })).id as string
@@ -57,7 +57,7 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   await makePayments(service, post)
   await makeDataRequests(service, post)
   await makeSecurity(post, plain)
-  await makeCollections(service, post, plain)
+  await makeCollections(service, post, { loan: plain, held })
   await makeExports(service, plain, post)
   return { plain, entry, reversed, chargedOff }
 }
@@ -174,7 +174,7 @@ async function makeSecurity(
 async function makeCollections(
   service: TestService,
   post: (path: string, body: object) => Promise<{ readonly id: string; readonly accountId?: number }>,
-  loan: string,
+  { loan, held }: { readonly loan: string; readonly held: string },
 ): Promise<void> {
   const until = addPeriods(dateIn('Africa/Nairobi', service.deps.now(1)), 30, 'days')
   const told = { channel: 'call', outcome: 'promised', note: 'After market day', nextOn: until }
@@ -183,8 +183,8 @@ async function makeCollections(
   await post(`/v1/loans/${loan}/promises/${promise}/cancel`, { reason: 'Another day' })
   await post(`/v1/loans/${loan}/promises`, { amount: 100, by: until })
   const hold = { what: 'penalties', until, reason: 'Flood' }
-  const { id: held } = await post(`/v1/loans/${loan}/holds`, hold)
-  await post(`/v1/loans/${loan}/holds/${held}/release`, { reason: 'The road is open' })
+  const { id: released } = await post(`/v1/loans/${held}/holds`, hold)
+  await post(`/v1/loans/${held}/holds/${released}/release`, { reason: 'The road is open' })
   await post(`/v1/loans/${loan}/holds`, { ...hold, what: 'reminders' })
   expect((await service.put(`/v1/loans/${loan}/assignment`, { body: { accountId } })).status).toBe(200)
 }

@@ -10,7 +10,7 @@ const TSC = join(CLIENT, '../../node_modules/.bin/tsc')
 /** The folder into which the package is built. */
 export const DIST = join(CLIENT, 'dist')
 /** The packed file stays below this size (contract 13). */
-export const MOST_BYTES = 46_000
+export const MOST_BYTES = 48_000
 
 /**
  * Builds the package: its scripts without comments, its declarations with them.

@@ -1,14 +1,18 @@
 import basicAuth from '@fastify/basic-auth'
 import { z } from 'zod'
+import { namesOf, PERMISSION_NAMES } from '../../domain/access/permissions.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
-import { ROLES } from '../../services/access/accounts.ts'
 import { RULES, requireRule } from '../../services/access/caller.ts'
 import type { Caches, Core, Deps } from '../../services/deps.ts'
+import { LONGEST_CODE } from '../../services/signIn/secondFactor.ts'
 import { keepOutOfCaches } from '../http/failure.ts'
 import { word } from '../openapi/answers.ts'
 import type { StyleApp } from '../style.ts'
 import { instant } from '../wire.ts'
+
+/** The header of the code of a second factor. */
+const CODE_HEADER = 'x-mkopo-code'
 
 /** The components of the auth style's document. */
 export const registry = z.registry<{ id?: string | undefined; [key: string]: unknown }>()
@@ -29,7 +33,10 @@ export async function tokenRoutes(app: StyleApp, deps: Core & Caches): Promise<v
     authenticate: { realm: 'Mkopo' },
     async validate(email, password, request) {
       const fits = email.length <= LONGEST.email && password.length <= LONGEST.password
-      const issued = deps.signIn.issueToken(fits ? email : '', fits ? password : '', request.ip, request.id)
+      const given = request.headers[CODE_HEADER]
+      const code = typeof given === 'string' && given.length <= LONGEST_CODE ? given : ''
+      const told = { requestId: request.id, code }
+      const issued = deps.signIn.issueToken(fits ? email : '', fits ? password : '', request.ip, told)
       tokens.set(request, await issued.catch(notTheCallers))
     },
   })
@@ -57,7 +64,8 @@ export async function tokenRoutes(app: StyleApp, deps: Core & Caches): Promise<v
         tags: ['tokens'],
         operationId: 'getToken',
         summary: 'Issue a token',
-        description: 'HTTP Basic with e-mail and password. Failed attempts are limited by e-mail and by address.',
+        description:
+          'HTTP Basic with e-mail and password. Failed attempts are limited by e-mail and by address. An account with a second factor has to send its code, too, in the header `x-mkopo-code`; programs had better use an API key.',
         security: [{ basic: [] }],
         response: { 200: tokenSchema },
       },
@@ -84,7 +92,10 @@ const identitySchema = named(
     accountId: z.string().describe('The number of the account.'),
     organizationId: z.string().describe('The number of the organization that it belongs to.'),
     email: z.string(),
-    roles: z.array(word('What the account may do', ROLES)),
+    roles: z
+      .array(z.string())
+      .describe('The names of its roles: USER, ADMIN, AUDITOR, and those that the organization has made.'),
+    permissions: z.array(word('What the account may do', PERMISSION_NAMES)),
     expiresAt: instant.describe('When the token ends.'),
   }),
   {
@@ -93,6 +104,7 @@ const identitySchema = named(
       organizationId: '1',
       email: 'partner@example.com',
       roles: ['USER'],
+      permissions: ['customers.write', 'loans.write', 'repayments.post', 'collections.work'],
       expiresAt: '2027-01-31T09:30:00.000+03:00',
     },
   },
@@ -104,7 +116,7 @@ const authorizeRequest = named(
     rule: z
       .enum(RULES)
       .describe(
-        '`any` token; the role `user` (an ADMIN passes too); the role `admin`; the role `auditor` (an ADMIN passes too).',
+        '`any` token; the role `user` (an ADMIN passes too); the role `admin`; the role `auditor` (an ADMIN passes too); or a permission.',
       ),
   }),
   { example: { rule: 'user' } },
@@ -131,6 +143,7 @@ export function authenticateRoutes(app: StyleApp, { config }: Pick<Deps, 'config
       organizationId: String(caller.organizationId),
       email: caller.email,
       roles: [...caller.roles],
+      permissions: namesOf(caller.permissions),
       expiresAt: toRfc3339(caller.expiresAt, config.zone),
     }),
   )

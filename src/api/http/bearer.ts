@@ -1,14 +1,8 @@
-import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import { permissionsNeeded } from '../../domain/access/permissions.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { API_KEY_PREFIX } from '../../services/access/accounts.ts'
-import {
-  type Caller,
-  type Identity,
-  requireAdmin,
-  requireAsker,
-  requireReader,
-  requireWriter,
-} from '../../services/access/caller.ts'
+import { type Caller, type Identity, requireAlone, requireChanging } from '../../services/access/caller.ts'
 import type { Deps } from '../../services/deps.ts'
 import { enterOrganization } from '../../services/testClock/testClocks.ts'
 import type { StyleApp } from '../style.ts'
@@ -42,31 +36,14 @@ export function requireBearer(app: StyleApp, deps: BearerDeps, { apiKeys = false
     const given = tokenOf(request.headers.authorization)
     const isKey = apiKeys && given.startsWith(API_KEY_PREFIX)
     const identity = await (isKey ? signIn.identifyKey(given) : signIn.identify(given))
-    if (isWrite(request)) (request.routeOptions.config.canWait ? requireAsker : requireWriter)(identity)
+    if (isWrite(request)) {
+      const { needs = 'signed in', canWait } = request.routeOptions.config
+      requireChanging(identity, permissionsNeeded(needs)[0])
+      if (!canWait) requireAlone(identity)
+    }
     request.caller = { ...identity, requestId: request.id }
     const mode = await enterOrganization(deps, identity.organizationId)
     if (mode === 'test') reply.header(MODE_HEADER, mode)
-  })
-}
-
-type RoleCheck = (request: FastifyRequest) => Promise<void>
-
-const ROLE_CHECKS: Readonly<Record<FastifyContextConfig['role'] & string, RoleCheck>> = {
-  ADMIN: async ({ caller }) => requireAdmin(caller),
-  AUDITOR: async ({ caller }) => requireReader(caller),
-}
-
-/**
- * Gives each route of the scope that names a role in its `config` the check of that role, before its handler. What is
- * malformed is refused first, and a request whose Idempotency-Key has an answer gets that answer.
- */
-export function requireRoles(app: FastifyInstance): void {
-  app.addHook('onRoute', (route) => {
-    const role = route.config?.role
-    if (role === undefined) return
-    const own = [route.preHandler ?? []].flat()
-    // The route of HEAD is made from that of GET, which has the check already.
-    if (!own.includes(ROLE_CHECKS[role])) route.preHandler = [ROLE_CHECKS[role], ...own]
   })
 }
 

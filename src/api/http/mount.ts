@@ -7,8 +7,8 @@ import type { Deps } from '../../services/deps.ts'
 import { acceptJson, InvalidRequest, refuseEncodings } from '../body/json.ts'
 import { validatorCompiler } from '../body/validation.ts'
 import { addDocument } from '../openapi/openapi.ts'
+import { requirePermissions } from '../permissions.ts'
 import { hintOf, prefixOf, type Style } from '../style.ts'
-import { requireRoles } from './bearer.ts'
 import { logFailure, MALFORMED_URL, STATUSES, sendFailure, toFailure } from './failure.ts'
 import { chooseStyle, Paths, type Trust } from './hosts.ts'
 import { toCaller } from './request.ts'
@@ -79,7 +79,7 @@ function mountStyle(app: FastifyInstance, style: Style, { deps, readiness, unava
       // A scope of their own, so that the hooks of the routes (which require a token) do not apply to the documents and
       // health.
       scope.register(async (routes) => {
-        requireRoles(routes)
+        requirePermissions(routes)
         await style.routes(routes.withTypeProvider<ZodTypeProvider>(), deps)
       })
       scope.register(async (routes) => style.secretRoutes?.(routes, deps))

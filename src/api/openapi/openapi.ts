@@ -4,6 +4,13 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { z } from 'zod'
 import manifest from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../app/config.ts'
+import {
+  BUILT_IN_ROLES,
+  hasPermission,
+  type Permission,
+  permissionsNeeded,
+  rolesWith,
+} from '../../domain/access/permissions.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Deps } from '../../services/deps.ts'
 import { type Style, urlOf } from '../style.ts'
@@ -102,13 +109,14 @@ const describeRoute =
     const methods = [method].flat()
     const path = url.slice(prefix.length)
     const codes = codesOf(style, input.schema ?? {}, route, methods)
-    const { explained, role } = route
-    const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained, role, config })
+    const { explained } = route
+    const [permission] = permissionsNeeded(route.needs ?? 'signed in')
+    const refusals = refusalResponses(style, { path, schema: input.schema ?? {}, codes, explained, permission, config })
     const documented = {
       ...(route.public && { security: [] }),
       [FACTS]: factsOf(input.schema ?? {}, route, methods),
       ...schema,
-      ...(route.role && markedFor(route.role, schema)),
+      ...(permission && markedFor(permission, schema)),
       ...(route.changesNothing && { 'x-changes-nothing': true }),
       ...(route.canWait && { 'x-can-wait': true }),
       ...(!route.public && headersOf(style, takesKey(route, methods))),
@@ -126,10 +134,16 @@ function answersOf(responses: object, examples: FastifyContextConfig['examples']
   return { ...responses, [status]: { description: 'Done.', content } }
 }
 
-/** Marks an operation that needs a role: a sentence for people, and a member for programs. */
-const markedFor = (role: 'ADMIN' | 'AUDITOR', { description = '' }: FastifySchema) => ({
-  description: `**${role === 'ADMIN' ? role : 'ADMIN or AUDITOR'} only.** ${description}`.trim(),
-  'x-required-role': role,
+/**
+ * Marks an operation that needs a permission: a sentence for people, and members for programs. The role is the built-in one that a USER
+ * has to have besides.
+ */
+const markedFor = (permission: Permission, { description = '' }: FastifySchema) => ({
+  description: `**Takes the permission \`${permission}\`** (${rolesWith(permission)}). ${description}`.trim(),
+  'x-required-permission': permission,
+  ...(!hasPermission({ permissions: BUILT_IN_ROLES.USER }, permission) && {
+    'x-required-role': permission === 'reports.read' ? 'AUDITOR' : 'ADMIN',
+  }),
 })
 
 const factsOf = ({ body }: FastifySchema, route: FastifyContextConfig, methods: readonly string[]): Facts => ({
@@ -157,11 +171,11 @@ function codesOf(
   methods: readonly string[],
 ): Set<ErrorCode> {
   const codes = new Set<ErrorCode>(route.refusals)
-  if (route.role) codes.add('permission_denied')
+  if (permissionsNeeded(route.needs ?? 'signed in').length > 0) codes.add('permission_denied')
   const takesBody = schema.body !== undefined
   if (takesBody || schema.querystring !== undefined) codes.add('invalid_argument')
   if (takesBody) codes.add('payload_too_large').add('unsupported_media_type')
-  if (schema.params !== undefined) codes.add('not_found')
+  if (schema.params !== undefined && !route.makesNamed) codes.add('not_found')
   if (!route.public) {
     const ofAll: readonly ErrorCode[] = ['unauthenticated', 'resource_exhausted', 'unavailable']
     for (const code of [...ofAll, ...(style.refusals ?? [])]) codes.add(code)

@@ -98,7 +98,7 @@ function addSignIn(docs: FastifyInstance, signIn: Deps['signIn']): void {
     async (request: FastifyRequest, reply) => {
       const { email, password } = request.body as z.infer<typeof credentials>
       keepOutOfCaches(reply)
-      return { token: await signIn.issueToken(email, password, request.ip, request.id) }
+      return { token: await signIn.issueToken(email, password, request.ip, { requestId: request.id }) }
     },
   )
 }

@@ -1,7 +1,9 @@
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { Config } from '../../app/config.ts'
+import { type Permission, withoutPermission } from '../../domain/access/permissions.ts'
 import { type ErrorCode, notFound } from '../../domain/errors.ts'
+import { ONLY_READS } from '../../services/access/caller.ts'
 import { validatorCompiler } from '../body/validation.ts'
 import { STATUSES, toFailure } from '../http/failure.ts'
 import { type Explained, type Failure, hintOf, type Style } from '../style.ts'
@@ -14,7 +16,7 @@ const EXPLAINED: Required<Explained> = {
     'No token, or one that is malformed, expired or revoked.',
     'the header Authorization: Bearer <token> is missing',
   ],
-  permission_denied: ['The role may not do this.', 'this takes the role ADMIN, which your account does not have'],
+  permission_denied: ['The caller does not have the permission.', withoutPermission('organization.manage')],
   not_found: ['No such resource for this organization.', 'no {thing} has that {id}'],
   method_not_allowed: [
     'The path is there, the method is not; see Allow.',
@@ -51,19 +53,15 @@ interface Refusing {
   readonly schema: FastifySchema
   readonly codes: ReadonlySet<ErrorCode>
   readonly explained?: Explained | undefined
-  /** The role that the operation needs; undefined: an account with the role AUDITOR alone is refused. */
-  readonly role?: 'ADMIN' | 'AUDITOR' | undefined
+  /** The permission that the operation needs; undefined: a caller is refused who only reads. */
+  readonly permission?: Permission | undefined
   readonly config: Config
 }
 
-/** Returns who is refused, by the role that an operation needs. */
-const refusedRole = ({ role }: Pick<Refusing, 'role'>): Explained => {
-  if (role === 'ADMIN') return { permission_denied: EXPLAINED.permission_denied }
+/** Returns who is refused, by the permission that an operation needs. */
+const refusedCaller = ({ permission }: Pick<Refusing, 'permission'>): Explained => {
   const [when] = EXPLAINED.permission_denied
-  const message = role
-    ? 'this takes the role ADMIN or AUDITOR, which your account does not have'
-    : 'the role AUDITOR reads everything and changes nothing'
-  return { permission_denied: [when, message] }
+  return { permission_denied: [when, permission ? withoutPermission(permission) : ONLY_READS] }
 }
 
 /** Returns the codes of refusals, each with its status and when it is answered: a table for the document. */
@@ -112,7 +110,7 @@ export function failureSchemas(style: Style): Record<string, object> {
  * Returns the document's responses for the codes that a route can refuse with, by status, each code with an example.
  */
 export function refusalResponses(style: Style, route: Refusing): Record<number, object> {
-  const explained = { ...EXPLAINED, ...refusedRole(route), ...style.explained, ...route.explained }
+  const explained = { ...EXPLAINED, ...refusedCaller(route), ...style.explained, ...route.explained }
   const known = (Object.keys(EXPLAINED) as ErrorCode[]).filter((code) => route.codes.has(code))
   const byStatus = Map.groupBy(known, (code) => STATUSES[code])
   const shown = (code: ErrorCode) => style.failureBody(exampleOf(style, route, code, explained[code][1]))

@@ -139,7 +139,6 @@ export function customerRoutes(app: StyleApp, deps: Deps): void {
     app.get(
       `/v1/customers${path}/identity`,
       {
-        config: { role: 'ADMIN' },
         schema: {
           tags,
           operationId: named('getIdentity'),

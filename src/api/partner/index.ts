@@ -10,7 +10,7 @@ import { getConsent } from '../../services/customers/consents.ts'
 import { getCustomer } from '../../services/customers/customers.ts'
 import { DATA_REQUEST, findKept } from '../../services/customers/dataRequests.ts'
 import type { Deps } from '../../services/deps.ts'
-import { getExport } from '../../services/exports/exports.ts'
+import { exportNamed } from '../../services/exports/exports.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import { getSchedules } from '../../services/loans/restructures.ts'
 import { getCollateral } from '../../services/loans/security/collateral.ts'
@@ -18,7 +18,7 @@ import { getGuarantor } from '../../services/loans/security/guarantors.ts'
 import { getTransaction } from '../../services/loans/transactions.ts'
 import { getOrganization } from '../../services/organizations/organizations.ts'
 import { getProduct } from '../../services/organizations/products.ts'
-import { getChannel } from '../../services/payments/channels.ts'
+import { channelNamed } from '../../services/payments/channels.ts'
 import { getPayment } from '../../services/payments/payments.ts'
 import { getShownEndpoint } from '../../services/webhooks/endpoints.ts'
 import { partnerHints } from '../body/validation.ts'
@@ -49,6 +49,8 @@ import { toLoanSummary } from './loans.wire.ts'
 import { CHAPTERS, TAGS, VARIABLES } from './openapi/introduction.ts'
 import { ORDER } from './openapi/story.ts'
 import { organizationRoutes } from './organization/organization.ts'
+import { roleRoutes } from './organization/roles.ts'
+import { officeSignInRoutes } from './organization/signIn.ts'
 import { channelRoutes } from './payments/channels.ts'
 import { toShownChannel } from './payments/channels.wire.ts'
 import { inboundRoutes } from './payments/inbound.ts'
@@ -113,10 +115,10 @@ const replayResponse =
     if (entity === 'webhook endpoint' && transactionId === null)
       return toShownEndpoint(await getShownEndpoint(deps, caller, entityId), deps.config.zone)
     if (entity === 'payment') return toPayment(await getPayment(deps, caller, entityId), deps.config.zone)
-    if (entity === 'export file') return toExport(await getExport(deps, caller, entityId), deps.config.zone)
+    if (entity === 'export file') return toExport(await exportNamed(deps, caller, entityId), deps.config.zone)
     // The address is known to nobody any more: a new secret makes another.
     if (entity === 'payment channel')
-      return toShownChannel({ channel: await getChannel(deps, caller, entityId), secret: null }, deps.config)
+      return toShownChannel({ channel: await channelNamed(deps, caller, entityId), secret: null }, deps.config)
     if (entity === 'pending action')
       return toPendingAction(await findPendingAction(deps, caller, entityId), deps.config.zone)
     if (entity === DATA_REQUEST) return toDataRequest(await findKept(deps, caller, entityId), deps.config.zone)
@@ -178,6 +180,8 @@ export const partnerStyle: Style = {
     portfolioRoutes(app, deps)
     accountingRoutes(app, deps)
     organizationRoutes(app, deps)
+    roleRoutes(app, deps)
+    officeSignInRoutes(app, deps)
     dataRequestRoutes(app, deps)
     approvalRoutes(app, deps)
     auditRoutes(app, deps)

@@ -13,7 +13,6 @@ import {
 import {
   adjustTransaction,
   getTransaction,
-  isForAdmins,
   listRepayments,
   postTransaction,
   reverseTransaction,
@@ -183,7 +182,6 @@ function addPosting(
       config: {
         refusals: ['failed_precondition'],
         ...(isCustomerRepayment(type) && { takesToken: true as const }),
-        ...(isForAdmins(type) && { role: 'ADMIN' as const }),
         ...(lossTypes.has(type) && { canWait: true as const }),
         explained: { failed_precondition: [WRONG_STATE, refusalOf(type)] },
         examples: { [example.type]: example },
@@ -221,7 +219,6 @@ function addAdjustment(app: StyleApp, deps: Deps, { path, withTransaction, named
     `/v1/loans${path}/repayments/:transactionId/adjust`,
     {
       config: {
-        role: 'ADMIN',
         canWait: true,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },
@@ -252,7 +249,6 @@ function addReversal(app: StyleApp, deps: Deps, { path, withTransaction, named }
     `/v1/loans${path}/repayments/:transactionId/reverse`,
     {
       config: {
-        role: 'ADMIN',
         canWait: true,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },

@@ -1,5 +1,6 @@
+import { hasPermission } from '../../domain/access/permissions.ts'
 import type { Identity } from '../../domain/customer/identity.ts'
-import { type Caller, mayReadPeople } from '../../services/access/caller.ts'
+import type { Caller } from '../../services/access/caller.ts'
 import { scoresOf } from '../../services/credit/credit.ts'
 import {
   type Borrower,
@@ -127,7 +128,7 @@ function readRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, params: { id } }) => {
       const borrower = await getBorrower(deps, caller, id)
-      const identity = mayReadPeople(caller) ? await getIdentity(deps, caller, { id }) : undefined
+      const identity = hasPermission(caller, 'people.read') ? await getIdentity(deps, caller, { id }) : undefined
       return toItem(await scored(deps, caller, borrower, identity))
     },
   )

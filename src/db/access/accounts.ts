@@ -2,26 +2,38 @@ import type { Instant } from '../../domain/dates.ts'
 import { type Author, auditRow } from '../audit/trail.ts'
 import type { Account as AccountRow, ApiKey as ApiKeyRow } from '../generated/client.ts'
 import type { Db } from '../postgres/client.ts'
-
-/** The roles of an account (contract 3.6). PROPOSER takes rights away from the others: see `mayOnlyPropose`. */
-export const ROLES = ['USER', 'ADMIN', 'AUDITOR', 'PROPOSER'] as const
-export type Role = (typeof ROLES)[number]
+import { lockRoles } from './roles.ts'
 
 /** An account, which may sign in for its organization. */
 export interface Account {
   readonly organizationId: number
   readonly id: number
   readonly email: string
-  readonly passwordHash: string
-  readonly roles: readonly Role[]
+  /** Null: the account signs in by the provider of its organization. */
+  readonly passwordHash: string | null
+  readonly roles: readonly string[]
   readonly disabled: boolean
   /** Tokens issued before this instant are no longer taken; null: all are. */
   readonly tokensFrom: number | null
+  /** How a provider knows the account; null: it has a password. */
+  readonly known: KnownBy | null
+}
+
+/** The provider that knows a person, and by what. */
+export interface KnownBy {
+  readonly issuer: string
+  readonly subject: string
 }
 
 /** E-mails are compared without regard to case, and stored in lower case. */
 export async function findAccountByEmail(db: Db, email: string): Promise<Account | undefined> {
   const row = await db.prisma.account.findUnique({ where: { email: email.toLowerCase() } })
+  return row ? toAccount(row) : undefined
+}
+
+/** An account of the organization that its provider knows by that. */
+export async function findKnownAccount(db: Db, organizationId: number, known: KnownBy): Promise<Account | undefined> {
+  const row = await db.prisma.account.findFirst({ where: { organizationId, ...known } })
   return row ? toAccount(row) : undefined
 }
 
@@ -31,18 +43,40 @@ export async function findAccount(db: Db, organizationId: number, id: number): P
   return row ? toAccount(row) : undefined
 }
 
-/** @throws a unique violation when the e-mail is taken, in whichever organization */
+/** An account about to be stored: with a password, or known by a provider. */
+export interface NewAccount {
+  readonly email: string
+  readonly passwordHash: string | null
+  readonly known?: KnownBy
+  readonly roles: readonly string[]
+  /** Those of the roles that the organization has made. */
+  readonly ownRoles?: readonly string[]
+}
+
+/**
+ * Stores an account, with its row in the audit trail.
+ * @returns undefined where a role is not there any more
+ * @throws a unique violation when the e-mail is taken, in whichever organization
+ */
 export async function insertAccount(
   db: Db,
   author: Author,
-  { email, passwordHash, roles }: { email: string; passwordHash: string; roles: readonly Role[] },
+  { email, passwordHash, roles, ownRoles, known }: NewAccount,
   now: number,
-): Promise<Account> {
+): Promise<Account | undefined> {
   const { organizationId } = author
-  const data = { organizationId, email: email.toLowerCase(), passwordHash, roles: [...roles], createdAt: new Date(now) }
+  const data = {
+    organizationId,
+    email: email.toLowerCase(),
+    passwordHash,
+    roles: [...roles],
+    ...known,
+    createdAt: new Date(now),
+  }
   return db.prisma.$transaction(async (tx) => {
+    if (!(await areThere(tx, organizationId, ownRoles))) return undefined
     const row = await tx.account.create({ data })
-    const trace = { action: 'create', before: null, after: { email: row.email, roles: row.roles } }
+    const trace = { action: 'create', before: null, after: { email: row.email, roles: row.roles, ...known } }
     await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: 'account', id: row.id }, trace) })
     return toAccount(row)
   })
@@ -54,9 +88,10 @@ export const toAccount = (row: AccountRow): Account => ({
   id: row.id,
   email: row.email,
   passwordHash: row.passwordHash,
-  roles: row.roles as Role[],
+  roles: row.roles,
   disabled: row.disabledAt !== null,
   tokensFrom: row.tokensFrom?.getTime() ?? null,
+  known: row.issuer !== null && row.subject !== null ? { issuer: row.issuer, subject: row.subject } : null,
 })
 
 /** An account as operators see it. */
@@ -65,9 +100,20 @@ export interface AccountRecord extends Omit<Account, 'passwordHash'> {
   readonly createdAt: number
 }
 
+/** Locks the roles of the organization's own that are given. @returns whether each is there: one may have been deleted since it was looked up */
+async function areThere(
+  tx: Parameters<typeof lockRoles>[0],
+  organizationId: number,
+  ownRoles: readonly string[] = [],
+): Promise<boolean> {
+  return ownRoles.length === 0 || (await lockRoles(tx, organizationId, ownRoles)).length === ownRoles.length
+}
+
 /** The changes of an account; a property that is left out stays. */
 export interface AccountChange {
-  readonly roles?: readonly Role[]
+  readonly roles?: readonly string[]
+  /** Those of the roles that the organization has made. */
+  readonly ownRoles?: readonly string[]
   readonly passwordHash?: string
   /** Null: enabled. */
   readonly disabledAt?: number | null
@@ -84,7 +130,10 @@ export async function listAccounts(db: Db, organizationId?: number): Promise<Acc
   })
 }
 
-/** Changes an account, with its row in the audit trail; a password's hash is never in that. */
+/**
+ * Changes an account, with its row in the audit trail; a password's hash is never in that.
+ * @returns undefined where a role is not there any more
+ */
 export async function changeAccount(
   db: Db,
   author: Author,
@@ -92,7 +141,7 @@ export async function changeAccount(
   action: string,
   change: AccountChange,
   now: number,
-): Promise<Account> {
+): Promise<Account | undefined> {
   const { organizationId, id } = account
   const { roles, passwordHash, disabledAt, tokensFrom } = change
   const trace = {
@@ -104,8 +153,12 @@ export async function changeAccount(
       ...(tokensFrom !== undefined && { tokensFrom: new Date(tokensFrom).toISOString() }),
     },
   }
-  const [row] = await db.prisma.$transaction([
-    db.prisma.account.update({
+  const row = await db.prisma.$transaction(async (tx) => {
+    if (!(await areThere(tx, organizationId, change.ownRoles))) return undefined
+    await tx.auditEntry.create({
+      data: auditRow(db.pool, { ...author, organizationId }, now, { entity: 'account', id }, trace),
+    })
+    return tx.account.update({
       where: { organizationId_id: { organizationId, id } },
       data: {
         ...(roles && { roles: [...roles] }),
@@ -113,12 +166,9 @@ export async function changeAccount(
         ...(disabledAt !== undefined && { disabledAt: disabledAt === null ? null : new Date(disabledAt) }),
         ...(tokensFrom !== undefined && { tokensFrom: new Date(tokensFrom) }),
       },
-    }),
-    db.prisma.auditEntry.create({
-      data: auditRow(db.pool, { ...author, organizationId }, now, { entity: 'account', id }, trace),
-    }),
-  ])
-  return toAccount(row)
+    })
+  })
+  return row && toAccount(row)
 }
 
 /** An API key without the key itself. */
@@ -129,7 +179,7 @@ export interface ApiKey {
   readonly name: string
   /** The key's first characters, by which people tell keys apart. */
   readonly prefix: string
-  readonly roles: readonly Role[]
+  readonly roles: readonly string[]
   readonly createdAt: Instant
   readonly revokedAt: Instant | null
 }
@@ -139,14 +189,22 @@ interface NewApiKey {
   readonly name: string
   readonly hash: string
   readonly prefix: string
-  readonly roles: readonly Role[]
+  readonly roles: readonly string[]
+  /** Those of the roles that the organization has made. */
+  readonly ownRoles: readonly string[]
 }
 
-/** Stores a key by its hash, with its row in the audit trail. */
-export async function insertApiKey(db: Db, author: Author, key: NewApiKey, now: number): Promise<ApiKey> {
+/** Stores a key by its hash, with its row in the audit trail. @returns undefined where a role is not there any more */
+export async function insertApiKey(
+  db: Db,
+  author: Author,
+  { ownRoles, ...key }: NewApiKey,
+  now: number,
+): Promise<ApiKey | undefined> {
   const { organizationId } = author
   const data = { organizationId, ...key, roles: [...key.roles], createdAt: new Date(now) }
   return db.prisma.$transaction(async (tx) => {
+    if (!(await areThere(tx, organizationId, ownRoles))) return undefined
     const row = await tx.apiKey.create({ data })
     const trace = { action: 'create', before: null, after: { name: row.name, prefix: row.prefix, roles: row.roles } }
     await tx.auditEntry.create({ data: auditRow(db.pool, author, now, { entity: 'api key', id: row.id }, trace) })
@@ -191,54 +249,7 @@ const toApiKey = (row: ApiKeyRow): ApiKey => ({
   id: row.id,
   name: row.name,
   prefix: row.prefix,
-  roles: row.roles as Role[],
+  roles: row.roles,
   createdAt: row.createdAt.getTime(),
   revokedAt: row.revokedAt?.getTime() ?? null,
 })
-
-/** A sign-in at the office pages. */
-export interface StoredSession {
-  readonly organizationId: number
-  readonly accountId: number
-  /** SHA-256 of the cookie's value, in hex digits. */
-  readonly hash: string
-  /** The secret from which the tokens of the session's forms are made. */
-  readonly formSecret: string
-  readonly createdAt: Instant
-  /** The last request of a person; at most a minute old. */
-  readonly seenAt: Instant
-}
-
-/** Stores a session, and deletes those that nobody used since an instant. */
-export async function insertPageSession(db: Db, session: StoredSession, unusedSince: Instant): Promise<void> {
-  const { createdAt, seenAt, ...rest } = session
-  await db.prisma.$transaction([
-    db.prisma.pageSession.deleteMany({ where: { seenAt: { lt: new Date(unusedSince) } } }),
-    db.prisma.pageSession.create({ data: { ...rest, createdAt: new Date(createdAt), seenAt: new Date(seenAt) } }),
-  ])
-}
-
-/** Finds a session by the hash of its cookie, with its account as it is now. */
-export async function findPageSession(
-  db: Db,
-  hash: string,
-): Promise<{ readonly session: StoredSession; readonly account: Account } | undefined> {
-  const row = await db.prisma.pageSession.findUnique({ where: { hash }, include: { account: true } })
-  if (!row) return undefined
-  const { account, createdAt, seenAt, ...rest } = row
-  const session = { ...rest, createdAt: createdAt.getTime(), seenAt: seenAt.getTime() }
-  return { session, account: toAccount(account) }
-}
-
-/** Notes that a session was used. */
-export async function touchPageSession(db: Db, hash: string, seenAt: Instant): Promise<void> {
-  await db.prisma.pageSession.updateMany({
-    where: { hash, seenAt: { lt: new Date(seenAt) } },
-    data: { seenAt: new Date(seenAt) },
-  })
-}
-
-/** Deletes a session. */
-export async function deletePageSession(db: Db, hash: string): Promise<void> {
-  await db.prisma.pageSession.deleteMany({ where: { hash } })
-}

@@ -123,6 +123,7 @@ const lastTold = (entity: string, entityId: string, member: string): string =>
      AND a.entity_id = ${entityId} AND a.after ? '${member}' ORDER BY a.id DESC LIMIT 1)`
 
 const ENDPOINT = 'webhook endpoint'
+const ROLE = 'role'
 
 /** Columns of an endpoint, with the members of the trail that say what they are. */
 const OF_ENDPOINT: Readonly<Record<string, string>> = {
@@ -132,6 +133,21 @@ const OF_ENDPOINT: Readonly<Record<string, string>> = {
   description: 'to_jsonb(e.description)',
   secretSha256: `to_jsonb(encode(sha256(convert_to(e.secret, 'UTF8')), 'hex'))`,
 }
+
+/** Columns of how people sign in, with the members of the trail that say what they are. */
+const OF_SIGN_IN: Readonly<Record<string, string>> = {
+  secondFactorRequired: 'to_jsonb(e.second_factor_required)',
+  issuer: 'to_jsonb(e.issuer)',
+  clientId: 'to_jsonb(e.client_id)',
+  clientSecretSha256: `to_jsonb(encode(sha256(convert_to(e.client_secret, 'UTF8')), 'hex'))`,
+  roleClaim: 'to_jsonb(e.role_claim)',
+  roles: 'e.role_map',
+}
+
+/** SQL for whether the last row of the trail about something says that it was deleted. */
+const lastDeleted = (entity: string, id: string): string =>
+  `(SELECT a.action = 'delete' FROM audit_entry a WHERE a.organization_id = e.organization_id AND a.entity = '${entity}'
+     AND a.entity_id = ${id} ORDER BY a.id DESC LIMIT 1)`
 
 /** Statements that find rows of which the trail says otherwise, and which no seal covers. */
 const TOLD_OTHERWISE: readonly string[] = [
@@ -159,6 +175,25 @@ const TOLD_OTHERWISE: readonly string[] = [
      AND NOT EXISTS (SELECT FROM webhook_endpoint w WHERE w.organization_id = e.organization_id AND w.id::text = e.entity_id)
      AND NOT EXISTS (SELECT FROM audit_entry a WHERE a.organization_id = e.organization_id AND a.entity = '${ENDPOINT}'
        AND a.entity_id = e.entity_id AND a.action = 'delete')`,
+  ...Object.entries(OF_SIGN_IN).map(
+    ([
+      member,
+      value,
+    ]) => `SELECT e.organization_id, 'office_sign_in ' || e.organization_id, '${member} is not what the trail says'
+   FROM office_sign_in e WHERE coalesce(${value}, 'null'::jsonb) IS DISTINCT FROM ${lastTold('office sign-in', 'e.organization_id::text', member)}`,
+  ),
+  `SELECT DISTINCT e.organization_id, 'office_sign_in ' || e.entity_id, 'is not there, and the trail says that it was made'
+   FROM audit_entry e WHERE e.entity = 'office sign-in'
+     AND NOT EXISTS (SELECT FROM office_sign_in s WHERE s.organization_id = e.organization_id)`,
+  ...['permissions', 'description'].map(
+    (member) => `SELECT e.organization_id, 'role ' || e.name, '${member} is not what the trail says'
+   FROM role e WHERE to_jsonb(e.${member}) IS DISTINCT FROM ${lastTold(ROLE, 'e.name', member)}`,
+  ),
+  `SELECT e.organization_id, 'role ' || e.name, 'is there, and the trail says that it was deleted'
+   FROM role e WHERE ${lastDeleted(ROLE, 'e.name')}`,
+  `SELECT DISTINCT e.organization_id, 'role ' || e.entity_id, 'is not there, and the trail says that it was made'
+   FROM audit_entry e WHERE e.entity = '${ROLE}' AND e.action = 'create' AND NOT ${lastDeleted(ROLE, 'e.entity_id')}
+     AND NOT EXISTS (SELECT FROM role r WHERE r.organization_id = e.organization_id AND r.name = e.entity_id)`,
   `SELECT e.organization_id, 'accounting_chart ' || e.version, 'was not set at ' || e.created_at || ', by the trail'
    FROM accounting_chart e WHERE NOT EXISTS (SELECT FROM audit_entry a WHERE a.organization_id = e.organization_id
      AND a.entity = 'accounting chart' AND a.entity_id = e.version::text AND a.action = 'set' AND a.at = e.created_at)`,

@@ -226,7 +226,45 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
   },
   page_session: {
     rows: SIGN_IN,
-    columns: each(['organization_id', 'account_id', 'hash', 'form_secret', 'created_at', 'seen_at'], SIGN_IN),
+    columns: each(
+      [
+        'organization_id',
+        'account_id',
+        'hash',
+        'form_secret',
+        'created_at',
+        'seen_at',
+        'provider_tokens',
+        'checked_at',
+        'refreshing_until',
+      ],
+      SIGN_IN,
+    ),
+  },
+  office_sign_in: {
+    rows: IN_TRAIL,
+    columns: {
+      ...each(
+        ['organization_id', 'second_factor_required', 'issuer', 'client_id', 'client_secret', 'role_claim', 'role_map'],
+        IN_TRAIL,
+      ),
+      updated_at: notFound('when the sign-in of an organization was changed'),
+    },
+  },
+  second_factor: {
+    rows: SIGN_IN,
+    columns: each(
+      ['organization_id', 'account_id', 'secret', 'confirmed_at', 'last_step', 'recovery', 'created_at'],
+      SIGN_IN,
+    ),
+  },
+  role: {
+    rows: IN_TRAIL,
+    columns: {
+      ...each(['organization_id', 'name', 'permissions', 'description'], IN_TRAIL),
+      created_at: notFound('when a role was made'),
+      updated_at: notFound('when a role was changed'),
+    },
   },
   webhook_endpoint: {
     rows: IN_TRAIL,

@@ -65,7 +65,7 @@ export const SEALED = {
   },
   account: {
     key: ['id'],
-    columns: ['email', 'password_hash', 'roles', 'disabled_at', 'tokens_from', 'created_at'],
+    columns: ['email', 'password_hash', 'roles', 'disabled_at', 'tokens_from', 'created_at', 'issuer', 'subject'],
     leftOut: {},
     isMutable: true,
   },

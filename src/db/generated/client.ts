@@ -77,6 +77,21 @@ export type PageSession = Prisma.PageSessionModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model OfficeSignIn
+ * 
+ */
+export type OfficeSignIn = Prisma.OfficeSignInModel
+/**
+ * Model SecondFactor
+ * 
+ */
+export type SecondFactor = Prisma.SecondFactorModel
+/**
+ * Model Role
+ * 
+ */
+export type Role = Prisma.RoleModel
+/**
  * Model RootSecret
  * 
  */

@@ -6,7 +6,6 @@ import { displayName } from '../../domain/customer/customer.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import type { Quote } from '../../domain/product/quote.ts'
-import { requireWriter } from '../../services/access/caller.ts'
 import { createCustomer, getCustomer } from '../../services/customers/customers.ts'
 import { createLoan } from '../../services/loans/loans.ts'
 import { listProducts, quoteProduct } from '../../services/organizations/products.ts'
@@ -54,7 +53,6 @@ export async function customerStep({ desk, url }: Request): Promise<Step> {
     fields: CUSTOMER,
     values: {},
     back: '/customers',
-    allow: requireWriter,
     async show(fields) {
       const externalId = requiredExternalId(fields)
       identityIn(fields)
@@ -118,7 +116,6 @@ export async function lendStep({ desk, params, url }: Request): Promise<Step> {
     ],
     values: {},
     back: `/customers/${id}`,
-    allow: requireWriter,
     async show(fields) {
       externalIdIn(fields)
       const quote = await quoteProduct(deps, caller, BigInt(productOf(fields).id), { principal: amountOf(fields) })

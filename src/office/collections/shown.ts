@@ -9,6 +9,7 @@ import { type JudgedPromise, promisesOn } from '../../services/collections/promi
 import type { LoanRead } from '../../services/loans/loans.ts'
 import { type Desk, timeText } from '../desk.ts'
 import { figures, money, table } from '../layout/page.ts'
+import { pageNeeds } from '../permissions.ts'
 
 /** The most contacts, promises and holds on a page. */
 const MOST = 100
@@ -33,21 +34,22 @@ export function contactTable({ deps, say }: Desk, contacts: readonly Contact[]):
 
 /** Builds the contacts with a customer, with the link by which one is recorded. */
 export async function contactsOf(desk: Desk, customerId: bigint): Promise<Html> {
-  const { deps, caller, say, mayChange } = desk
+  const { deps, caller, say, may } = desk
   const contacts = await latestContacts(deps, caller, { customerId, loanId: null, most: MOST })
   return html`${contactTable(desk, contacts)}
-${mayChange && html`<p class="actions"><a href="/customers/${customerId}/do/contact">${say('recordContact')}</a></p>`}`
+${may(pageNeeds('/customers/:id/do/contact')) && html`<p class="actions"><a href="/customers/${customerId}/do/contact">${say('recordContact')}</a></p>`}`
 }
 
 /** Builds the table of promises on a loan. */
-export function promiseTable({ say, mayChange }: Desk, promises: readonly JudgedPromise[]): Html {
+export function promiseTable({ say, may }: Desk, promises: readonly JudgedPromise[]): Html {
+  const mayCancel = may(pageNeeds('/loans/:id/promises/:partId/do/cancel'))
   const rows = promises.map((promise) => [
     promise.id,
     promise.by,
     money(promise.amount, promise.currency),
     money(promise.received, promise.currency),
     say(`promise_${promise.state}`),
-    mayChange && promise.state === 'open'
+    mayCancel && promise.state === 'open'
       ? html`<a href="/loans/${promise.loanId}/promises/${promise.id}/do/cancel">${say('cancelPromise')}</a>`
       : '',
     promise.cancelReason ?? promise.note ?? '',
@@ -62,7 +64,8 @@ export function promiseTable({ say, mayChange }: Desk, promises: readonly Judged
 }
 
 /** Builds the table of the holds of a loan. */
-export function holdTable({ deps, caller, say, mayChange }: Desk, holds: readonly StoredHold[]): Html {
+export function holdTable({ deps, caller, say, may }: Desk, holds: readonly StoredHold[]): Html {
+  const mayRelease = may(pageNeeds('/loans/:id/holds/:partId/do/release'))
   const today = dateIn(deps.config.zone, deps.now(caller.organizationId))
   const rows = holds.map((hold) => [
     hold.id,
@@ -70,7 +73,7 @@ export function holdTable({ deps, caller, say, mayChange }: Desk, holds: readonl
     hold.from,
     hold.until,
     hold.releasedOn ?? '',
-    mayChange && hold.releasedOn === null && (holdsOn(hold, today) || hold.from > today)
+    mayRelease && hold.releasedOn === null && (holdsOn(hold, today) || hold.from > today)
       ? html`<a href="/loans/${hold.loanId}/holds/${hold.id}/do/release">${say('releaseHold')}</a>`
       : '',
     hold.reason ?? '',
@@ -94,7 +97,7 @@ export function holdTable({ deps, caller, say, mayChange }: Desk, holds: readonl
 /** Builds what officers did and do with a loan: its officer, the last contacts, promises and holds, and what may be done. */
 export async function collectionsOf(desk: Desk, found: LoanRead): Promise<Html> {
   const { loan } = found
-  const { deps, caller, say, mayChange } = desk
+  const { deps, caller, say, may } = desk
   const ref = { id: loan.id }
   const [contacts, promises, holds, officer] = await Promise.all([
     latestContacts(deps, caller, { customerId: loan.customerId, loanId: loan.id, most: MOST }),
@@ -102,12 +105,15 @@ export async function collectionsOf(desk: Desk, found: LoanRead): Promise<Html> 
     listHolds(deps, caller, ref, { rows: MOST, page: 1 }),
     getAssignment(deps, caller, ref),
   ])
-  const to = (action: string, word: 'recordPromise' | 'holdLoan' | 'assignLoan') =>
-    html`<a href="/loans/${loan.id}/do/${action}">${say(word)}</a> `
-  const links = html`<p class="actions"><a href="/customers/${loan.customerId}/do/contact?loan=${loan.id}">${say('recordContact')}</a> ${to('promise', 'recordPromise')}${to('hold', 'holdLoan')}${to('assign', 'assignLoan')}</p>`
+  const to = (action: 'promise' | 'hold' | 'assign', word: 'recordPromise' | 'holdLoan' | 'assignLoan') =>
+    may(pageNeeds(`/loans/:id/do/${action}`)) && html`<a href="/loans/${loan.id}/do/${action}">${say(word)}</a> `
+  const contact =
+    may(pageNeeds('/customers/:id/do/contact')) &&
+    html`<a href="/customers/${loan.customerId}/do/contact?loan=${loan.id}">${say('recordContact')}</a> `
+  const links = html`<p class="actions">${contact}${to('promise', 'recordPromise')}${to('hold', 'holdLoan')}${to('assign', 'assignLoan')}</p>`
   return html`<section><h2>${say('collectionsOf')}</h2>
 <p>${say('officer')}: ${await officerName(desk, officer.accountId)}</p>
-${mayChange && links}</section>
+${may('collections.work') && links}</section>
 ${promiseTable(desk, promises.toReversed())}
 ${contactTable(desk, contacts)}
 ${holds.items.length > 0 && holdTable(desk, holds.items.toReversed())}`

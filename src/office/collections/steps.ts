@@ -9,7 +9,6 @@ import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import { toMinor } from '../../domain/money.ts'
 import { listAccounts } from '../../services/access/accounts.ts'
-import { requireWriter } from '../../services/access/caller.ts'
 import { assignLoan, getAssignment } from '../../services/collections/assignments.ts'
 import { latestContacts, recordContact } from '../../services/collections/contacts.ts'
 import { holdLoan, listHolds, releaseHold } from '../../services/collections/holds.ts'
@@ -70,7 +69,6 @@ export async function contactStep({ desk, params, url, query }: Request): Promis
     fields: CONTACT,
     values: {},
     back: loanId === undefined ? `/customers/${id}` : `/loans/${loanId}`,
-    allow: requireWriter,
     async show(fields) {
       requestOf(fields)
       const contacts = await latestContacts(deps, caller, { customerId: id, loanId: loanId ?? null, most: MOST })
@@ -100,7 +98,7 @@ const PROMISE: readonly Field[] = [
 async function promisesNow(desk: Desk, loanId: bigint) {
   const { items, total } = await listPromises(desk.deps, desk.caller, { id: loanId }, FIRST)
   const mark = markOf(total, ...items.map(({ id, state, received }) => `${id} ${state} ${received}`))
-  return { view: promiseTable({ ...desk, mayChange: false }, items.toReversed()), mark }
+  return { view: promiseTable({ ...desk, may: () => false }, items.toReversed()), mark }
 }
 
 /** Returns the steps of recording a promise on a loan. */
@@ -114,7 +112,6 @@ export async function promiseStep({ desk, params, url }: Request): Promise<Step>
     fields: PROMISE,
     values: {},
     back: `/loans/${id}`,
-    allow: requireWriter,
     async show(fields) {
       const { loan, state, at } = await getLoan(deps, caller, { id })
       const amount = toMinor(amountOf(fields), loan.terms.currency, 'promisedAmount')
@@ -143,7 +140,6 @@ export async function cancelStep({ desk, params, url }: Request): Promise<Step> 
     fields: [REASON],
     values: {},
     back: `/loans/${loanId}`,
-    allow: requireWriter,
     async show(fields) {
       noteOf(fields, 'reason')
       return promisesNow(desk, loanId)
@@ -171,7 +167,7 @@ const reasonIn = (fields: Fields): string => {
 async function holdsNow(desk: Desk, loanId: bigint) {
   const { items, total } = await listHolds(desk.deps, desk.caller, { id: loanId }, FIRST)
   const mark = markOf(total, ...items.map(({ id, releasedOn }) => `${id} ${releasedOn}`))
-  return { view: holdTable({ ...desk, mayChange: false }, items.toReversed()), mark }
+  return { view: holdTable({ ...desk, may: () => false }, items.toReversed()), mark }
 }
 
 /** Returns the steps of putting something of a loan on hold. */
@@ -185,7 +181,6 @@ export async function holdStep({ desk, params, url }: Request): Promise<Step> {
     fields: HOLD,
     values: {},
     back: `/loans/${id}`,
-    allow: requireWriter,
     show(fields) {
       dayIn(fields, 'until')
       reasonIn(fields)
@@ -210,7 +205,6 @@ export async function releaseHoldStep({ desk, params, url }: Request): Promise<S
     fields: [{ ...REASON, isRequired: true }],
     values: {},
     back: `/loans/${loanId}`,
-    allow: requireWriter,
     show(fields) {
       reasonIn(fields)
       return holdsNow(desk, loanId)
@@ -242,7 +236,6 @@ export async function assignStep({ desk, params, url }: Request): Promise<Step> 
     fields: [{ name: 'officer', word: 'officer', kind: 'choice', names: ['', ...accounts.map(({ email }) => email)] }],
     values: { officer: emailOf(known.accountId) ?? '' },
     back: `/loans/${id}`,
-    allow: requireWriter,
     async show(fields) {
       const becomes = emailOf(officerOf(fields)) ?? say('nobody')
       const now = await getAssignment(deps, caller, { id })

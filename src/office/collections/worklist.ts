@@ -7,6 +7,7 @@ import { BUCKET_WORDS } from '../../words/names.ts'
 import { nameIn } from '../../words/words.ts'
 import { type Desk, type Fields, textOf, timeText, wordOf } from '../desk.ts'
 import { figures, linkOf, money, page, table } from '../layout/page.ts'
+import { pageNeeds } from '../permissions.ts'
 
 /** The loans of a page. */
 const ROWS = 50
@@ -61,7 +62,12 @@ function promiseText({ say }: Desk, { promised, by, currency, brokenPromises }: 
 }
 
 function workTable(desk: Desk, items: readonly WorkItem[]): Html {
-  const { deps, say, mayChange } = desk
+  const { deps, say, may } = desk
+  const [mayContact, mayPromise, mayRepay] = [
+    may(pageNeeds('/customers/:id/do/contact')),
+    may(pageNeeds('/loans/:id/do/promise')),
+    may(pageNeeds('/loans/:id/do/:action', 'repay')),
+  ]
   const { zone } = deps.config
   const rows = items.map((item) => [
     html`<a href="/loans/${item.id}">${item.id}</a>`,
@@ -73,8 +79,7 @@ function workTable(desk: Desk, items: readonly WorkItem[]): Html {
     item.contactedAt === null || item.outcome === null
       ? ''
       : `${timeText(item.contactedAt, zone).slice(0, 10)} ${say(`came_${item.outcome}`)}`,
-    mayChange &&
-      html`<span><a href="/customers/${item.customerId}/do/contact?loan=${item.id}">${say('recordContact')}</a><br><a href="/loans/${item.id}/do/promise">${say('recordPromise')}</a><br><a href="/loans/${item.id}/do/repay">${say('repay')}</a></span>`,
+    html`<span>${mayContact && html`<a href="/customers/${item.customerId}/do/contact?loan=${item.id}">${say('recordContact')}</a><br>`}${mayPromise && html`<a href="/loans/${item.id}/do/promise">${say('recordPromise')}</a><br>`}${mayRepay && html`<a href="/loans/${item.id}/do/repay">${say('repay')}</a>`}</span>`,
   ])
   return table(
     say('workList'),

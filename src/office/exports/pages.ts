@@ -1,6 +1,5 @@
 import { html } from '../../api/http/html.ts'
 import { LINE_KINDS } from '../../domain/exports/vocabulary.ts'
-import { requireAdmin } from '../../services/access/caller.ts'
 import {
   countErased,
   type ExportFile,
@@ -10,6 +9,7 @@ import {
 } from '../../services/exports/exports.ts'
 import { type Desk, type Fields, idOf, sayName, textOf, timeText } from '../desk.ts'
 import { type Column, done, figures, linkOf, money, page, table, tile, tiles } from '../layout/page.ts'
+import { pageNeeds } from '../permissions.ts'
 
 /** The page of the files for bureaux. */
 export const FILES = '/bureau-files'
@@ -21,7 +21,7 @@ const ROWS = 50
  * @throws LendingError `permission_denied`
  */
 export async function exportFilesPage(desk: Desk, query: Fields): Promise<string> {
-  const { deps, caller, say } = desk
+  const { deps, caller, say, may } = desk
   const before = textOf(query, 'before', 20)
   const files = await listNewestExports(deps, caller, {
     before: before === undefined ? undefined : idOf(before, 'export'),
@@ -30,7 +30,7 @@ export async function exportFilesPage(desk: Desk, query: Fields): Promise<string
   const last = files.at(-1)
   const body = html`<h1>${say('bureauFiles')}</h1>
 ${done(desk, query)}
-<p class="actions">${say('actions')}: <a href="${FILES}/do/create">${say('askForFile')}</a></p>
+${may(pageNeeds('/bureau-files/do/create')) && html`<p class="actions">${say('actions')}: <a href="${FILES}/do/create">${say('askForFile')}</a></p>`}
 ${table(
   say('bureauFilesNewest'),
   columns(desk),
@@ -76,7 +76,6 @@ const countOf = (file: ExportFile, kind: (typeof LINE_KINDS)[number]): number =>
 /** Builds the page of a file: how far it is, its totals, and what is wrong with loans; for an ADMIN. @throws LendingError */
 export async function exportFilePage(desk: Desk, id: string, query: Fields): Promise<string> {
   const { deps, caller, say } = desk
-  requireAdmin(caller)
   const file = await getExport(deps, caller, idOf(id, 'export'))
   const erased = await countErased(deps, caller, file.id)
   const here = `${FILES}/${file.id}`
@@ -86,7 +85,9 @@ ${done(desk, query)}
 ${
   file.state !== 'running' &&
   html`<p class="actions">${say('actions')}: <a href="${here}/file">${say('downloadFile')}</a>${
-    file.state === 'ready' && html` <a href="${here}/do/accept">${say('acceptFile')}</a>`
+    file.state === 'ready' &&
+    desk.may(pageNeeds('/bureau-files/:id/do/accept')) &&
+    html` <a href="${here}/do/accept">${say('acceptFile')}</a>`
   }</p>`
 }
 ${factTiles(desk, file, erased)}

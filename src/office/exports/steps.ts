@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { invalidArgument } from '../../domain/errors.ts'
 import { EXPORT_MODES } from '../../domain/exports/vocabulary.ts'
-import { requireAdmin } from '../../services/access/caller.ts'
 import {
   acceptExport,
   checkRequest,
@@ -79,7 +78,6 @@ export async function acceptExportStep({
   params,
 }: Pick<FastifyRequest<{ Params: Readonly<Record<'id', string>> }>, 'desk' | 'params'>): Promise<Step> {
   const { deps, caller, say } = desk
-  requireAdmin(caller)
   const id = idOf(params.id, 'export')
   await getExport(deps, caller, id)
   return {

@@ -3,29 +3,30 @@ import { type Currency, currencyOf, minorToText } from '../../domain/money.ts'
 import { shareOf } from '../../domain/portfolio/cells.ts'
 import { doneWords } from '../../words/actions.ts'
 import { type Desk, type Fields, type Frame, type PageWord, textOf } from '../desk.ts'
+import { pageNeeds } from '../permissions.ts'
 
 /** The pages of the menu: the address, the word, and who sees the page. */
-const MENU: readonly (readonly [path: string, word: PageWord, who: 'all' | 'readers' | 'admins'])[] = [
-  ['/', 'today', 'all'],
-  ['/worklist', 'workList', 'all'],
-  ['/customers', 'customers', 'all'],
-  ['/arrears', 'arrears', 'all'],
-  ['/portfolio-at-risk', 'portfolioAtRisk', 'readers'],
-  ['/growth', 'growth', 'readers'],
-  ['/payments', 'paymentsToMatch', 'all'],
-  ['/channels', 'channels', 'readers'],
-  ['/reconciliations', 'reconciliations', 'readers'],
-  ['/bureau-files', 'bureauFiles', 'admins'],
-  ['/pending', 'pending', 'readers'],
-  ['/data-requests', 'dataRequests', 'admins'],
-  ['/products', 'products', 'all'],
-  ['/documents', 'verify', 'all'],
-  ['/journal', 'journal', 'readers'],
-  ['/trial-balance', 'trialBalance', 'readers'],
-  ['/webhooks', 'webhooks', 'readers'],
-  ['/audit', 'audit', 'readers'],
-  ['/exports', 'exports', 'readers'],
-  ['/book', 'book', 'readers'],
+const MENU: readonly (readonly [path: string, word: PageWord])[] = [
+  ['/', 'today'],
+  ['/worklist', 'workList'],
+  ['/customers', 'customers'],
+  ['/arrears', 'arrears'],
+  ['/portfolio-at-risk', 'portfolioAtRisk'],
+  ['/growth', 'growth'],
+  ['/payments', 'paymentsToMatch'],
+  ['/channels', 'channels'],
+  ['/reconciliations', 'reconciliations'],
+  ['/bureau-files', 'bureauFiles'],
+  ['/pending', 'pending'],
+  ['/data-requests', 'dataRequests'],
+  ['/products', 'products'],
+  ['/documents', 'verify'],
+  ['/journal', 'journal'],
+  ['/trial-balance', 'trialBalance'],
+  ['/webhooks', 'webhooks'],
+  ['/audit', 'audit'],
+  ['/exports', 'exports'],
+  ['/book', 'book'],
 ]
 
 /** The parts of a page besides its title and its body. */
@@ -38,7 +39,7 @@ export const page = (desk: Desk, title: string, body: Html, { search = '' }: Pag
   document(desk, title, {
     header: html`${searchForm(desk, search)}${menu(desk)}`,
     body: html`${desk.testClock !== undefined && html`<p class="notice">${desk.say('testOrganization', { now: desk.testClock })}</p>`}${body}`,
-    footer: html`<span>${desk.say('signedInAs', { email: desk.caller.email })}</span> ${button(desk, '/sign-out', 'signOut')}`,
+    footer: html`<span>${desk.say('signedInAs', { email: desk.caller.email })}</span> <a href="/second-factor">${desk.say('secondFactor')}</a> ${button(desk, '/sign-out', 'signOut')}`,
   })
 
 /** Builds a page for nobody in particular, such as the sign-in or a refusal. */
@@ -192,10 +193,9 @@ function document(frame: Frame, title: string, { header, body, footer }: Parts):
 const searchForm = ({ say }: Desk, search: string): Html =>
   html`<form class="search" action="/search" role="search"><label><span>${say('search')}</span> <input name="q" type="search" accesskey="s" maxlength="100" value="${search}" placeholder="${say('searchHint')}" required></label> <button>${say('search')}</button></form>`
 
-function menu({ say, isReader, isAdmin, here }: Desk): Html {
+function menu({ say, may, here }: Desk): Html {
   const [path] = here.split('?')
-  const sees = { all: true, readers: isReader, admins: isAdmin }
-  const items = MENU.filter(([, , who]) => sees[who])
+  const items = MENU.filter(([to]) => may(pageNeeds(to)))
   const link = (to: string, word: PageWord) =>
     html`<li><a href="${to}"${to === path && html` aria-current="page"`}>${say(word)}</a></li>`
   return html`<input class="fold" type="checkbox" id="menu"><label class="unfold" for="menu">${say('foldedMenu')}</label><nav aria-label="${say('menu')}"><ul>${items.map(([to, word]) => link(to, word))}</ul></nav>`

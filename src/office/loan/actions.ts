@@ -5,7 +5,7 @@ import type { Entry } from '../../domain/loan/entry.ts'
 import { adjust, type Posting, post, reverse, type Saving, stateOf } from '../../domain/loan/loan.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
 import { type Decimal, minorToText, parseDecimal } from '../../domain/money.ts'
-import { type Caller, requireWriter } from '../../services/access/caller.ts'
+import type { Caller } from '../../services/access/caller.ts'
 import type { Waits } from '../../services/approvals/waiting.ts'
 import type { Deps } from '../../services/deps.ts'
 import type { StoredLoan } from '../../services/loans/loans.ts'
@@ -32,14 +32,12 @@ export interface Subject {
   readonly transactionId: bigint
 }
 
-/** Something that an ADMIN may do with a loan: the form, the decision that a preview shows, and the change. */
+/** Something that may be done with a loan: the form, the decision that a preview shows, and the change. */
 export interface LoanAction {
   readonly title: PageWord
   readonly means: PageWord
   readonly done: Done
   readonly fields: readonly Field[]
-  /** Requires a person who may make the change; an ADMIN when left out. @throws LendingError `permission_denied` */
-  readonly allow?: (caller: Caller) => void
   /** Returns the values with which the form begins. */
   start?(loan: StoredLoan, entry: Entry | undefined, at: Instant): Fields
   /** Reads the form and returns the decision on a loan. @throws LendingError */
@@ -93,7 +91,7 @@ const TYPE_OF = { fee: 'Fee', penalty: 'Penalty' } as const
 
 /** An action that posts an entry. */
 const posting = (
-  rest: Pick<LoanAction, 'title' | 'means' | 'done' | 'fields' | 'allow' | 'start'>,
+  rest: Pick<LoanAction, 'title' | 'means' | 'done' | 'fields' | 'start'>,
   postingOf: (fields: Fields) => Posting,
 ): LoanAction => ({
   ...rest,
@@ -112,7 +110,6 @@ export const LOAN_ACTIONS: Readonly<Record<string, LoanAction>> = {
       means: 'meansRepay',
       done: 'doneRepay',
       fields: [AMOUNT, { name: 'date', word: 'emptyIsToday', kind: 'date' }, NOTE],
-      allow: requireWriter,
       start: (loan, _, at) => ({ amount: minorToText(dueNow(stateOf(loan, at)), loan.terms.currency) }),
     },
     (fields) => ({

@@ -15,6 +15,7 @@ import { type Column, done, figures, money, page, table, tile, tiles } from '../
 import { stepPlot } from '../layout/plot.ts'
 import { statementForm } from '../pages/documents.ts'
 import { accountNames } from '../pages/journal.ts'
+import { pageNeeds } from '../permissions.ts'
 import { securityOf } from './security.ts'
 
 /** The most days with another balance that a plot can show. */
@@ -35,7 +36,7 @@ export async function loanPage(desk: Desk, text: string, query: Fields): Promise
   const { deps, caller, say } = desk
   const found = await getLoan(deps, caller, { id: idOf(text, 'loan') })
   const { loan } = found
-  const postings = desk.isReader
+  const postings = desk.may('reports.read')
     ? await latestPostings(deps, caller, { loanId: loan.id, most: MOST_POSTINGS })
     : undefined
   const title = `${say('loan')} ${loan.id}`
@@ -80,13 +81,14 @@ function lastReceipt({ say, language }: Desk, { loan }: LoanNow): Html | false {
   )
 }
 
-/** Builds the links to what may be done with the whole loan: repayments by everybody who may change something, the rest by an ADMIN. */
-function actions({ say, isAdmin, mayChange }: Desk, { loan, state }: LoanNow): Html | false {
-  if (!mayChange) return false
-  const repay = html`<a href="/loans/${loan.id}/do/repay">${say('repay')}</a> `
-  if (!isAdmin || state.status !== 'Active') return html`<p class="actions">${repay}</p>`
+/** Builds the links to what the person may do with the whole loan. */
+function actions({ say, may }: Desk, { loan, state }: LoanNow): Html | false {
+  const mayDo = (action: string) => may(pageNeeds('/loans/:id/do/:action', action))
+  const repay = mayDo('repay') && html`<a href="/loans/${loan.id}/do/repay">${say('repay')}</a> `
+  if (state.status !== 'Active') return repay && html`<p class="actions">${repay}</p>`
   const to = (action: string, word: 'waive' | 'charge' | 'writeOff' | 'restructure') =>
-    html`<a href="/loans/${loan.id}/do/${action}">${say(word)}</a> `
+    mayDo(action) && html`<a href="/loans/${loan.id}/do/${action}">${say(word)}</a> `
+  if (!['waive', 'charge', 'restructure', 'write-off'].some(mayDo)) return false
   const interest = totalOf({ ...state.outstanding, principal: 0n, fees: 0n, penalty: 0n })
   return html`<p class="actions">${say('actions')}: ${repay}${interest > 0n && to('waive', 'waive')}${to('charge', 'charge')}${state.chargedOffOn === null && to('restructure', 'restructure')}${to('write-off', 'writeOff')}</p>`
 }
@@ -125,16 +127,16 @@ const canReverse = (entry: Entry) =>
 /** Returns the word in the address of the reversal of an entry. */
 const reversalOf = ({ type }: Entry) => (type === 'Restructure' ? 'reverse-restructure' : 'reverse')
 
-function entries({ deps, say, isAdmin, language }: Desk, { loan, state }: LoanNow): Html {
+function entries({ deps, say, may, language }: Desk, { loan, state }: LoanNow): Html {
   const of = (minor: bigint) => money(minor, loan.terms.currency)
   const all = loan.entries.length
   const which = all > MOST_ENTRIES ? `: ${say('latestOf', { shown: MOST_ENTRIES, all })}` : ''
   const latest = loan.entries.slice(-MOST_ENTRIES).toReversed()
+  const mayDo = (action: string) => may(pageNeeds('/loans/:id/transactions/:transactionId/do/:action', action))
   const links = (entry: Entry) =>
     html`${movesMoney(entry.type) && html`<a href="/loans/${loan.id}/transactions/${entry.id}/receipt?language=${language}">${say('receipt')}</a> `}${entry.paymentId != null && html`<a href="/payments/${entry.paymentId}">${say('payment')}</a> `}${
-      isAdmin &&
       canReverse(entry) &&
-      html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/${reversalOf(entry)}">${say('reverse')}</a> ${!isCharge(entry.type) && !entry.restructure && html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/adjust">${say('adjust')}</a>`}`
+      html`${mayDo(reversalOf(entry)) && html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/${reversalOf(entry)}">${say('reverse')}</a> `}${mayDo('adjust') && !isCharge(entry.type) && !entry.restructure && html`<a href="/loans/${loan.id}/transactions/${entry.id}/do/adjust">${say('adjust')}</a>`}`
     }`
   const rows = latest.map((entry) => {
     const outcome = state.outcomes.get(entry.ordinal)

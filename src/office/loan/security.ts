@@ -24,6 +24,7 @@ import {
 } from '../../services/loans/security/guarantors.ts'
 import { type Desk, dayOf, type Fields, idOf, textOf, wordOf } from '../desk.ts'
 import { money, table } from '../layout/page.ts'
+import { pageNeeds } from '../permissions.ts'
 import type { Step } from '../routes/flow.ts'
 import { amountOf, type Field } from './actions.ts'
 
@@ -36,13 +37,14 @@ const RANGE = { rows: MOST_SHOWN, page: 1 }
 
 /** Builds who answers for a loan and what it is secured by, with the links by which an ADMIN changes it. */
 export async function securityOf(desk: Desk, loanId: bigint): Promise<Html> {
-  const { deps, caller, say, isAdmin } = desk
+  const { deps, caller, say, may } = desk
   const [guarantors, collateral] = await Promise.all([
     listGuarantors(deps, caller, { id: loanId }, RANGE),
     listCollateral(deps, caller, { id: loanId }, RANGE),
   ])
-  const link = (action: string, word: 'addGuarantor' | 'addCollateral') =>
-    isAdmin && html`<p class="actions"><a href="/loans/${loanId}/add/${action}">${say(word)}</a></p>`
+  const link = (action: 'guarantor' | 'collateral', word: 'addGuarantor' | 'addCollateral') =>
+    may(pageNeeds(`/loans/:id/add/${action}`)) &&
+    html`<p class="actions"><a href="/loans/${loanId}/add/${action}">${say(word)}</a></p>`
   return html`${guarantorTable(desk, guarantors.items)}
 ${link('guarantor', 'addGuarantor')}
 ${collateralTable(desk, collateral.items)}
@@ -51,11 +53,13 @@ ${link('collateral', 'addCollateral')}`
 
 /** What the last column says of a guarantor or collateral: the release, or the link to it. */
 const releaseIn = (
-  { say, isAdmin }: Desk,
+  { say, may }: Desk,
   path: string,
   { releasedOn, releaseReason }: { readonly releasedOn: string | null; readonly releaseReason: string | null },
 ) =>
-  releasedOn === null ? isAdmin && html`<a href="${path}">${say('release')}</a>` : `${releasedOn}: ${releaseReason}`
+  releasedOn === null
+    ? may(pageNeeds('/loans/:id/guarantors/:partId/do/release')) && html`<a href="${path}">${say('release')}</a>`
+    : `${releasedOn}: ${releaseReason}`
 
 function guarantorTable(desk: Desk, items: readonly GuarantorView[]): Html {
   const { say } = desk
@@ -217,7 +221,7 @@ const releaseOf = (fields: Fields) => ({
 /** Shows the guarantors or the collateral as they are, by which a form knows whether they have changed. */
 async function shownNow(desk: Desk, loanId: bigint, things: 'guarantors' | 'collateral') {
   const { deps, caller } = desk
-  const plain = { ...desk, isAdmin: false }
+  const plain = { ...desk, may: () => false }
   if (things === 'guarantors') {
     const { items } = await listGuarantors(deps, caller, { id: loanId }, RANGE)
     const mark = [items.length, ...items.map(({ guarantor }) => `${guarantor.id} ${guarantor.updatedAt}`)].join(' ')

@@ -11,6 +11,7 @@ import { type Desk, type Fields, textOf, timeText } from '../desk.ts'
 import { createKeptSums } from '../keptSums.ts'
 import { type Column, figures, linkOf, money, page, share, table } from '../layout/page.ts'
 import { linePlot } from '../layout/plot.ts'
+import { pageNeeds } from '../permissions.ts'
 
 const ROWS = 100
 
@@ -39,7 +40,7 @@ type SumArrears = (desk: Desk) => Promise<ArrearsSums>
  * @throws LendingError as `listArrears`
  */
 export async function arrearsPage(desk: Desk, query: Fields, sumArrears: SumArrears): Promise<string> {
-  const { deps, caller, say, isReader } = desk
+  const { deps, caller, say, may } = desk
   const asked = askedOf(query)
   const list = await listArrears(deps, caller, { ...asked, rows: ROWS })
   // The sums stand on the first page of the list alone.
@@ -48,7 +49,7 @@ export async function arrearsPage(desk: Desk, query: Fields, sumArrears: SumArre
   const more = linkOf('/arrears', { ...asked, after: list.next })
   const most = MOST_ARREARS.toLocaleString('en')
   const body = html`<h1>${say('arrears')}</h1>
-<p>${say('asOfPolicy', { day: list.asOf, version: version ?? 0, name: policyName(desk, name) })} ${isReader && html`<a href="/portfolio-at-risk">${say('overTime')}</a>`}</p>
+<p>${say('asOfPolicy', { day: list.asOf, version: version ?? 0, name: policyName(desk, name) })} ${may(pageNeeds('/portfolio-at-risk')) && html`<a href="/portfolio-at-risk">${say('overTime')}</a>`}</p>
 ${sums && html`<p>${say('sumsOf', { time: timeText(sums.businessTime, deps.config.zone) })}</p>${buckets(desk, sums.groups)}${atRisk(desk, sums)}`}
 ${form(desk, policy.buckets, asked.bucket)}
 ${loans(desk, list)}

@@ -1,8 +1,8 @@
 import { type Html, html } from '../../api/http/html.ts'
+import { hasPermission } from '../../domain/access/permissions.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import type { Identity } from '../../domain/customer/identity.ts'
 import { notFound } from '../../domain/errors.ts'
-import { mayReadPeople } from '../../services/access/caller.ts'
 import { scoreNow } from '../../services/credit/credit.ts'
 import { type Borrower, getBorrower } from '../../services/customers/borrowers.ts'
 import { type Customer, getCustomer, getIdentity, listCustomers } from '../../services/customers/customers.ts'
@@ -14,13 +14,14 @@ import { type Desk, type Fields, idOf, sayName, textOf } from '../desk.ts'
 import { done, linkOf, money, page, table, tile, tiles } from '../layout/page.ts'
 import { consentsOf } from '../people/consents.ts'
 import { dataRequestsOf } from '../people/dataRequests.ts'
+import { pageNeeds } from '../permissions.ts'
 
 const ROWS = 50
 const MOST_LOANS = 100
 
 /** Builds the page of all customers, in the order in which they came. */
 export async function customersPage(desk: Desk, query: Fields): Promise<string> {
-  const { deps, caller, say, mayChange } = desk
+  const { deps, caller, say, may } = desk
   const after = textOf(query, 'after')
   const range = after === undefined ? { rows: ROWS, page: 1 } : { rows: ROWS, after }
   const { items, next } = await listCustomers(deps, caller, {}, range)
@@ -32,7 +33,7 @@ export async function customersPage(desk: Desk, query: Fields): Promise<string> 
     customer.activationDate ?? '',
   ])
   const body = html`<h1>${say('customers')}</h1>
-${mayChange && html`<p class="actions"><a href="/customers/do/create">${say('newCustomer')}</a></p>`}
+${may(pageNeeds('/customers/do/create')) && html`<p class="actions"><a href="/customers/do/create">${say('newCustomer')}</a></p>`}
 ${table(
   say('customers'),
   [[say('id')], [say('name'), 'words'], [say('externalId')], [say('status')], [say('activationDate')]],
@@ -45,7 +46,7 @@ ${next !== undefined && items.length === ROWS && html`<p><a href="${linkOf('/cus
 
 /** Builds the page of one customer, with the loans and the scorecard as of now. @throws LendingError `not_found` */
 export async function customerPage(desk: Desk, text: string, query: Fields): Promise<string> {
-  const { deps, caller, say, isAdmin, mayChange } = desk
+  const { deps, caller, say, may } = desk
   const id = idOf(text, 'customer')
   const [customer, borrower, card] = await Promise.all([
     getCustomer(deps, caller, { id }),
@@ -65,12 +66,12 @@ export async function customerPage(desk: Desk, text: string, query: Fields): Pro
   const body = html`<h1>${displayName(customer)}</h1>
 ${done(desk, query)}
 ${details(desk, customer, borrower)}
-${mayReadPeople(caller) && (await person(desk, id))}
-${mayChange && customer.status === 'Active' && html`<p class="actions"><a href="/customers/${id}/do/lend">${say('lend')}</a></p>`}
-${isAdmin && customer.status === 'Active' && html`<p class="actions"><a href="/customers/${id}/do/close">${say('closeCustomer')}</a></p>`}
+${hasPermission(caller, 'people.read') && (await person(desk, id))}
+${may(pageNeeds('/customers/:id/do/lend')) && customer.status === 'Active' && html`<p class="actions"><a href="/customers/${id}/do/lend">${say('lend')}</a></p>`}
+${may(pageNeeds('/customers/:id/do/close')) && customer.status === 'Active' && html`<p class="actions"><a href="/customers/${id}/do/close">${say('closeCustomer')}</a></p>`}
 ${await contactsOf(desk, id)}
 ${await consentsOf(desk, id)}
-${isAdmin && (await dataRequestsOf(desk, id))}
+${may(pageNeeds('/data-requests')) && (await dataRequestsOf(desk, id))}
 ${loansOf(desk, loans.items)}
 ${loans.total !== undefined && loans.total > MOST_LOANS && html`<p>${say('latestOf', { shown: MOST_LOANS, all: loans.total })}</p>`}
 ${card}`
@@ -95,7 +96,7 @@ async function person(desk: Desk, id: bigint): Promise<Html> {
   const { deps, caller, say } = desk
   const identity = await getIdentity(deps, caller, { id })
   return html`<section><h2>${say('identity')}</h2>${identityTiles(desk, identity)}
-<p class="actions"><a href="/customers/${id}/do/identify">${say('identify')}</a></p></section>`
+${desk.may(pageNeeds('/customers/:id/do/identify')) && html`<p class="actions"><a href="/customers/${id}/do/identify">${say('identify')}</a></p>`}</section>`
 }
 
 /** Builds the tiles of what is known of a person. */

@@ -1,8 +1,8 @@
 import { type Html, html } from '../../api/http/html.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { currencyOf, minorToNumber } from '../../domain/money.ts'
 import type { Group } from '../../domain/portfolio/cells.ts'
 import { listAccounts } from '../../services/access/accounts.ts'
-import { requireReader } from '../../services/access/caller.ts'
 import {
   type Growth,
   type GrowthFile,
@@ -35,7 +35,7 @@ export const createGrowthSums = (): SumGrowth =>
 /** Builds the page of how the book grows: by month, by cohort, what falls due, and by officer. */
 export async function growthPage(desk: Desk, sumGrowth: SumGrowth): Promise<string> {
   const { caller, say } = desk
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const found = await sumGrowth(desk)
   const currencies = [...Map.groupBy(found.months, ({ currency }) => currency)]
   const body = html`<h1>${say('growth')}</h1>

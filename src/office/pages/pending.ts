@@ -5,6 +5,7 @@ import { isMaker, listPendingActions, type PendingAction } from '../../services/
 import { getOrganization } from '../../services/organizations/organizations.ts'
 import { type Desk, type Fields, type PageWord, textOf, timeText, wordOf } from '../desk.ts'
 import { done, linkOf, money, page, table } from '../layout/page.ts'
+import { pageNeeds } from '../permissions.ts'
 
 const ROWS = 100
 const STATES = ['pending', 'approved', 'rejected', 'withdrawn'] as const
@@ -79,14 +80,12 @@ const targetLink = (desk: Desk, action: PendingAction): Html =>
   html`<a href="${action.loanId === null ? `/payments/${action.paymentId}` : `/loans/${action.loanId}`}">${targetText(desk, action)}</a>`
 
 /** Builds the links to what the person may do: the one who asked withdraws, another ADMIN approves or rejects. */
-function links({ caller, say, isAdmin }: Desk, action: PendingAction): Html | false {
+function links({ caller, say, may }: Desk, action: PendingAction): Html | false {
   const to = (verb: 'approve' | 'reject' | 'withdraw') =>
     html`<a href="/pending/${action.id}/do/${verb}">${say(verb)}</a> `
+  if (!may(pageNeeds('/pending/:id/do/:action', 'approve'))) return false
   if (isMaker(action, caller)) return to('withdraw')
   const all = (path: string, word: PageWord) => html`<a href="/pending/${path}/do/reject">${say(word)}</a> `
   const ofAsker = action.askedBy !== null && all(`asked-by/${action.askedBy}`, 'rejectOfAsker')
-  return (
-    isAdmin &&
-    html`${to('approve')}${to('reject')}${ofAsker}${action.loanId !== null && all(`of-loan/${action.loanId}`, 'rejectOfLoan')}`
-  )
+  return html`${to('approve')}${to('reject')}${ofAsker}${action.loanId !== null && all(`of-loan/${action.loanId}`, 'rejectOfLoan')}`
 }

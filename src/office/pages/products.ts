@@ -4,12 +4,13 @@ import { listProducts } from '../../services/organizations/products.ts'
 import type { Desk } from '../desk.ts'
 import { type Fields, textOf } from '../desk.ts'
 import { done, figures, linkOf, money, page, table } from '../layout/page.ts'
+import { pageNeeds } from '../permissions.ts'
 
 const ROWS = 100
 
 /** Builds the page of the loan products; an ADMIN may retire one. */
 export async function productsPage(desk: Desk, query: Fields): Promise<string> {
-  const { deps, caller, say, isAdmin } = desk
+  const { deps, caller, say, may } = desk
   const after = textOf(query, 'after')
   const { items, next } = await listProducts(deps, caller, after === undefined ? { rows: ROWS } : { rows: ROWS, after })
   const rows = items.map((product) => [
@@ -21,7 +22,9 @@ export async function productsPage(desk: Desk, query: Fields): Promise<string> {
     product.numberOfRepayments,
     `${rateToNumber(product.ratePerPeriod)} %`,
     product.retired ? say('retired') : say('lending'),
-    isAdmin && !product.retired && html`<a href="/products/${product.id}/do/retire">${say('retire')}</a>`,
+    may(pageNeeds('/products/:id/do/retire')) &&
+      !product.retired &&
+      html`<a href="/products/${product.id}/do/retire">${say('retire')}</a>`,
   ])
   const body = html`<h1>${say('products')}</h1>
 ${done(desk, query)}

@@ -6,6 +6,7 @@ import { type Consent, giveConsent, listConsents, withdrawConsent } from '../../
 import { type Desk, dayOf, type Fields, idOf, timeText, wordOf } from '../desk.ts'
 import { table } from '../layout/page.ts'
 import type { Field } from '../loan/actions.ts'
+import { pageNeeds } from '../permissions.ts'
 import type { Step } from '../routes/flow.ts'
 
 /** The most consents on the page of a customer. */
@@ -18,14 +19,14 @@ const read = ({ deps, caller }: Desk, id: bigint) =>
 
 /** Builds what a customer agreed to, with the links by which an ADMIN changes it. */
 export async function consentsOf(desk: Desk, id: bigint): Promise<Html> {
-  const { say, isAdmin } = desk
+  const { say, may } = desk
   const { items, total = 0 } = await read(desk, id)
   return html`${consentTable(desk, id, items)}
 ${total > items.length && html`<p>${say('latestOf', { shown: items.length, all: total })}</p>`}
-${isAdmin && html`<p class="actions"><a href="/customers/${id}/do/consent">${say('giveConsent')}</a></p>`}`
+${may(pageNeeds('/customers/:id/do/consent')) && html`<p class="actions"><a href="/customers/${id}/do/consent">${say('giveConsent')}</a></p>`}`
 }
 
-function consentTable({ deps, say, isAdmin }: Desk, id: bigint, items: readonly Consent[]): Html {
+function consentTable({ deps, say, may }: Desk, id: bigint, items: readonly Consent[]): Html {
   const { zone } = deps.config
   const rows = items.map((consent) => [
     consent.id,
@@ -33,7 +34,8 @@ function consentTable({ deps, say, isAdmin }: Desk, id: bigint, items: readonly 
     say(`by_${consent.channel}`),
     timeText(consent.givenAt, zone),
     consent.withdrawnAt === null
-      ? isAdmin && html`<a href="/customers/${id}/consents/${consent.id}/do/withdraw">${say('withdraw')}</a>`
+      ? may(pageNeeds('/customers/:id/consents/:partId/do/withdraw')) &&
+        html`<a href="/customers/${id}/consents/${consent.id}/do/withdraw">${say('withdraw')}</a>`
       : html`${timeText(consent.withdrawnAt, zone)}${consent.withdrawnBy !== null && html` (${say(`by_${consent.withdrawnBy}`)})`}`,
   ])
   return table(
@@ -77,7 +79,7 @@ function instantIn({ deps }: Desk, fields: Fields): Instant | undefined {
 async function shownNow(desk: Desk, id: bigint) {
   const { items, total = 0 } = await read(desk, id)
   const mark = [total, ...items.map(({ updatedAt }) => updatedAt)].join(' ')
-  return { view: consentTable({ ...desk, isAdmin: false }, id, items), mark }
+  return { view: consentTable({ ...desk, may: () => false }, id, items), mark }
 }
 
 /** Returns the steps of recording a consent. */

@@ -2,7 +2,6 @@ import { type Html, html } from '../../api/http/html.ts'
 import { LONGEST_DUTY } from '../../domain/customer/erasure.ts'
 import { dateIn, LAST_DATE, type LocalDate } from '../../domain/dates.ts'
 import { listAccounts } from '../../services/access/accounts.ts'
-import { requireAdmin } from '../../services/access/caller.ts'
 import {
   DATA_REQUEST_STATES,
   type DataRequest,
@@ -14,6 +13,7 @@ import {
 import { getOrganization, type Organization } from '../../services/organizations/organizations.ts'
 import { type Desk, type Fields, idOf, textOf, timeText, wordOf } from '../desk.ts'
 import { type Column, done, linkOf, page, table, tile, tiles } from '../layout/page.ts'
+import { pageNeeds } from '../permissions.ts'
 
 const ROWS = 100
 /** The most data requests on the page of a customer. */
@@ -36,7 +36,6 @@ const todayOf = ({ deps, caller }: Desk): LocalDate => dateIn(deps.config.zone, 
  */
 export async function dataRequestsPage(desk: Desk, query: Fields): Promise<string> {
   const { deps, caller, say } = desk
-  requireAdmin(caller)
   const state = wordOf(DATA_REQUEST_STATES, query, 'state')
   const after = textOf(query, 'after')
   const range = after === undefined ? { rows: ROWS, page: 1 } : { rows: ROWS, after }
@@ -72,7 +71,7 @@ export async function dataRequestsOf(desk: Desk, id: bigint): Promise<Html> {
   const { items, total = 0 } = await listDataRequests(deps, caller, { customerId: id }, range)
   return html`${items.length > 0 && (await requestTable(desk, items))}
 ${total > items.length && html`<p>${say('latestOf', { shown: items.length, all: total })}</p>`}
-<p class="actions"><a href="/customers/${id}/do/ask">${say('askForData')}</a></p>`
+${desk.may(pageNeeds('/customers/:id/do/ask')) && html`<p class="actions"><a href="/customers/${id}/do/ask">${say('askForData')}</a></p>`}`
 }
 
 async function requestTable(desk: Desk, items: readonly DataRequest[]): Promise<Html> {
@@ -108,7 +107,6 @@ const dueOf = (desk: Desk, request: DataRequest): Html =>
 /** Builds the page of one data request. @throws LendingError `permission_denied`, `not_found` */
 export async function dataRequestPage(desk: Desk, text: string, query: Fields): Promise<string> {
   const { deps, caller, say } = desk
-  requireAdmin(caller)
   const request = await getDataRequest(deps, caller, idOf(text, 'data request'))
   const person = await peopleOf(desk)
   const { zone } = deps.config
@@ -137,7 +135,8 @@ ${request.kind === 'access' && request.state !== 'refused' && request.state !== 
 }
 
 /** Builds the links to what may be done with a request; why the one who asked for an erasure cannot confirm it. */
-function decisions({ say, caller }: Desk, request: DataRequest): Html {
+function decisions({ say, caller, may }: Desk, request: DataRequest): Html | false {
+  if (!may(pageNeeds('/data-requests/:id/do/:action', 'complete'))) return false
   const to = (verb: string, word: 'completeRequest' | 'refuseRequest' | 'withdrawRequest' | 'eraseNow') =>
     html`<a href="/data-requests/${request.id}/do/${verb}">${say(word)}</a> `
   const isErasure = request.kind === 'erasure'

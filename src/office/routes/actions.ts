@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { html } from '../../api/http/html.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import { notFound } from '../../domain/errors.ts'
-import { requireAdmin } from '../../services/access/caller.ts'
 import { createIdempotency } from '../../services/access/idempotency.ts'
 import { isWaiting } from '../../services/approvals/waiting.ts'
 import { closeCustomer, getCustomer } from '../../services/customers/customers.ts'
@@ -122,7 +121,6 @@ async function changeStep(
     fields: action.fields,
     values: action.start?.(loan, entry, at) ?? {},
     back: `/loans/${loanId}`,
-    allow: action.allow ?? requireAdmin,
     async show(fields) {
       const decide = await action.decide(deps, caller, fields, subject)
       const preview = await previewDecision(deps, caller, { id: loanId }, decide)

@@ -17,14 +17,14 @@ import {
   rejectPendingActions,
   withdrawPendingAction,
 } from '../../services/approvals/approvals.ts'
-import { type Preview, previewChange } from '../../services/loans/changes/preview.ts'
+import { type Preview, previewDecision } from '../../services/loans/changes/preview.ts'
 import { getPayment } from '../../services/payments/payments.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { type Desk, type Fields, idOf, type PageWord, sayName } from '../desk.ts'
 import { type Column, type Done, figures, money, table, tile, tiles } from '../layout/page.ts'
 import { type Field, noteOf } from '../loan/actions.ts'
-import { partsTable } from '../pages/payment.ts'
 import { KIND_WORDS, targetText } from '../pages/pending.ts'
+import { partsTable } from '../payments/payment.ts'
 import type { Step } from './flow.ts'
 
 /** What is done with a pending action. */
@@ -150,7 +150,7 @@ async function becomes(desk: Desk, action: PendingAction) {
   }
   invariant(loanId !== null, 'an action on a loan')
   const request = fromStoredRequest(kind, action.request)
-  const preview = await previewChange(deps, caller, { id: loanId }, (loan, now) => decideAction(loan, request, now))
+  const preview = await previewDecision(deps, caller, { id: loanId }, (loan, now) => decideAction(loan, request, now))
   return { view: previewTable(desk, preview), mark: `${action.state} ${preview.loan.version}` }
 }
 

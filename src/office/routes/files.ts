@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ResultFile, writeDataResult } from '../../api/partner/people/results.wire.ts'
-import { requireAdmin, requireReader } from '../../services/access/caller.ts'
 import { exportJournal, type JournalFormat } from '../../services/accounting/exportJournal.ts'
 import { printDataResult, type ResultPdf } from '../../services/customers/dataResultPdf.ts'
 import type { DocumentFile } from '../../services/documents/documents.ts'
@@ -14,8 +13,8 @@ import { arrearsFile, portfolioTimeFile } from '../pages/arrears.ts'
 import { auditFile, bookFile } from '../pages/bookFiles.ts'
 import { receiptFile, statementFile } from '../pages/documents.ts'
 import { growthFile, type SumGrowth } from '../pages/growth.ts'
-import { suspenseFile } from '../pages/payments.ts'
-import { linesFile } from '../pages/reconciliation.ts'
+import { suspenseFile } from '../payments/payments.ts'
+import { linesFile } from '../payments/reconciliation.ts'
 
 const CSV = 'text/csv; charset=utf-8'
 const TEXT = 'text/plain; charset=utf-8'
@@ -58,17 +57,6 @@ async function sendInPlace(
   }
 }
 
-/** Sends a file that readers alone may see. @throws LendingError `permission_denied`, as `sendInPlace` */
-async function sendToReader(
-  request: Request,
-  reply: FastifyReply,
-  write: () => File | Promise<File>,
-  type = CSV,
-): Promise<FastifyReply> {
-  requireReader(request.desk.caller)
-  return sendInPlace(request, reply, write, type)
-}
-
 /** Adds the files of the pages: tables for spreadsheets, and the journal for a ledger. */
 export function addFiles(app: FastifyInstance, sumGrowth: SumGrowth): void {
   const ownPlace = { config: { ownPlace: true } }
@@ -76,7 +64,7 @@ export function addFiles(app: FastifyInstance, sumGrowth: SumGrowth): void {
     sendInPlace(request, reply, () => arrearsFile(request.desk, request.query)),
   )
   app.get('/portfolio-at-risk.csv', ownPlace, (request: Request, reply) =>
-    sendToReader(request, reply, () => portfolioTimeFile(request.desk)),
+    sendInPlace(request, reply, () => portfolioTimeFile(request.desk)),
   )
   app.get('/loans/:id/statement', ownPlace, async ({ desk, query, params }: Request, reply) =>
     sendDocument(reply, await statementFile(desk, params.id, query)),
@@ -85,13 +73,13 @@ export function addFiles(app: FastifyInstance, sumGrowth: SumGrowth): void {
     sendDocument(reply, await receiptFile(desk, params.id, params.transactionId, query)),
   )
   app.get('/audit.csv', ownPlace, (request: Request, reply) =>
-    sendToReader(request, reply, () => auditFile(request.desk)),
+    sendInPlace(request, reply, () => auditFile(request.desk)),
   )
   app.get('/payments-in-suspense.csv', ownPlace, (request: Request, reply) =>
-    sendToReader(request, reply, () => suspenseFile(request.desk)),
+    sendInPlace(request, reply, () => suspenseFile(request.desk)),
   )
   app.get('/reconciliations/:id/lines.csv', ownPlace, (request: Request, reply) =>
-    sendToReader(request, reply, () => linesFile(request.desk, request.params.id, request.query)),
+    sendInPlace(request, reply, () => linesFile(request.desk, request.params.id, request.query)),
   )
   app.get('/data-requests/:id/result.json', ownPlace, async ({ desk, params }: Request, reply) =>
     sendDocument(reply, await writeDataResult(desk.deps, desk.caller, idOf(params.id, 'data request'))),
@@ -101,21 +89,20 @@ export function addFiles(app: FastifyInstance, sumGrowth: SumGrowth): void {
     const id = idOf(params.id, 'data request')
     return sendDocument(reply, await printDataResult(desk.deps, desk.caller, id, language))
   })
-  app.get('/bureau-files/:id/file', ownPlace, (request: Request, reply) => {
-    requireAdmin(request.desk.caller)
-    return sendInPlace(request, reply, () => bureauFile(request.desk, request.params.id))
-  })
+  app.get('/bureau-files/:id/file', ownPlace, (request: Request, reply) =>
+    sendInPlace(request, reply, () => bureauFile(request.desk, request.params.id)),
+  )
   for (const file of GROWTH_FILES)
     app.get(`/growth-${file}.csv`, ownPlace, (request: Request, reply) =>
-      sendToReader(request, reply, () => growthFile(request.desk, file, sumGrowth)),
+      sendInPlace(request, reply, () => growthFile(request.desk, file, sumGrowth)),
     )
   for (const kind of ['customers', 'loans', 'transactions', 'payments'] as const)
     app.get(`/${kind}.csv`, ownPlace, (request: Request, reply) =>
-      sendToReader(request, reply, () => bookFile(request.desk, kind)),
+      sendInPlace(request, reply, () => bookFile(request.desk, kind)),
     )
   for (const format of ['csv', 'hledger'] as const)
     app.get(`/journal.${format}`, ownPlace, (request: Request, reply) =>
-      sendToReader(
+      sendInPlace(
         request,
         reply,
         () => journalFile(request.desk, request.query, format),

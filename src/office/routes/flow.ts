@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { STATUSES } from '../../api/http/failure.ts'
 import { type Html, html } from '../../api/http/html.ts'
 import { inNames, LendingError } from '../../domain/errors.ts'
-import { type Caller, requireAdmin } from '../../services/access/caller.ts'
+import type { Caller } from '../../services/access/caller.ts'
 import type { Idempotency } from '../../services/access/idempotency.ts'
 import type { Desk, PageWord } from '../desk.ts'
 import { type Fields, textOf } from '../desk.ts'
@@ -32,8 +32,6 @@ export interface Step {
   readonly asksFirst?: true
   /** What is said where the thing has changed since the question. */
   readonly changed?: PageWord
-  /** Requires a person who may make the change; an ADMIN when left out. @throws LendingError `permission_denied` */
-  readonly allow?: (caller: Caller) => void
   /** Shows what the change is about as it is now, also where the change is refused. @throws LendingError */
   about?(): Promise<Html>
   /** Shows what the change makes, and changes nothing. @throws LendingError */
@@ -50,8 +48,6 @@ export async function takeStep(
   step: Step,
 ): Promise<FastifyReply> {
   const { desk } = request
-  const { allow = requireAdmin } = step
-  allow(desk.caller)
   const isSent = request.method === 'POST'
   if (!isSent && !step.asksFirst) return sendForm(reply, desk, step, { values: step.values })
   const sent = isSent ? (request.body as Fields) : step.values

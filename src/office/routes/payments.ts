@@ -3,7 +3,6 @@ import { html } from '../../api/http/html.ts'
 import { failedPrecondition, LendingError, notFound } from '../../domain/errors.ts'
 import { currencyOf, minorToText, toMinor } from '../../domain/money.ts'
 import { inSuspense, type Payment } from '../../domain/payments/payment.ts'
-import { requireWriter } from '../../services/access/caller.ts'
 import { isWaiting } from '../../services/approvals/waiting.ts'
 import { getLoan } from '../../services/loans/loans.ts'
 import {
@@ -18,7 +17,7 @@ import { returnPayment, reverseAllocations } from '../../services/payments/takeB
 import { type Desk, type Fields, idOf } from '../desk.ts'
 import { money } from '../layout/page.ts'
 import { amountOf, type Field, NOTE, noteOf } from '../loan/actions.ts'
-import { partsTable, paymentTiles, repaymentsTable } from '../pages/payment.ts'
+import { partsTable, paymentTiles, repaymentsTable } from '../payments/payment.ts'
 import { previewTable } from './approvals.ts'
 import type { Step } from './flow.ts'
 
@@ -57,7 +56,6 @@ export async function allocateStep(request: Request): Promise<Step> {
     fields: [AMOUNT],
     values: { amount: suspenseText(payment) },
     asksFirst: true,
-    allow: requireWriter,
     async show(fields) {
       const asked = { loan: { id: loanId }, amount: amountOf(fields) }
       const { view, amount, preview } = await previewAllocation(deps, caller, id, asked)

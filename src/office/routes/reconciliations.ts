@@ -7,15 +7,14 @@ import type { LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, inNames, invalidArgument, LendingError, ledByField } from '../../domain/errors.ts'
 import type { Decimal } from '../../domain/money.ts'
 import { STATEMENT_LAYOUTS } from '../../domain/payments/statementLayouts.ts'
-import { requireAdmin } from '../../services/access/caller.ts'
 import { applyReconciliation, reconcile } from '../../services/payments/reconciliation/reconcile.ts'
 import { LAYOUT_WORDS } from '../../words/reconciliations.ts'
 import { nameIn } from '../../words/words.ts'
 import { type Desk, dayOf, type Fields, textOf, wordOf } from '../desk.ts'
 import { linkOf, money, page, tokenField } from '../layout/page.ts'
 import { amountOf } from '../loan/actions.ts'
-import { channelChoice } from '../pages/payments.ts'
-import { comparedOf, comparedTables, missingLines } from '../pages/reconciliation.ts'
+import { channelChoice } from '../payments/payments.ts'
+import { comparedOf, comparedTables, missingLines } from '../payments/reconciliation.ts'
 import type { Step } from './flow.ts'
 
 /** The bytes of the largest file of a statement at the office pages. */
@@ -30,7 +29,6 @@ export function addCompare(app: FastifyInstance): void {
   void app.register(async (scope) => {
     acceptUploads(scope, { bytes: LONGEST_STATEMENT_FILE })
     scope.get(PATH, async ({ desk, query }: Request, reply) => {
-      requireAdmin(desk.caller)
       return sendForm(reply, desk, query)
     })
     scope.post(PATH, compare)
@@ -39,7 +37,6 @@ export function addCompare(app: FastifyInstance): void {
 
 async function compare({ desk, body }: Request, reply: FastifyReply): Promise<FastifyReply> {
   const { deps, caller } = desk
-  requireAdmin(caller)
   try {
     const { id } = await reconcile(deps, caller, requestOf(body))
     return await reply.redirect(linkOf(`/reconciliations/${id}`, { done: 'doneCompare' }), 303)

@@ -21,6 +21,8 @@ const ENTITIES = [
   'loan product',
   'account',
   'api key',
+  'role',
+  'office sign-in',
   'signing key',
   'organization',
   'webhook endpoint',

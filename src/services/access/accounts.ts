@@ -6,6 +6,7 @@ import {
   type AccountRecord,
   type ApiKey,
   changeAccount,
+  findAccount,
   findAccountByEmail,
   findApiKeyByHash,
   insertAccount,
@@ -13,21 +14,22 @@ import {
   listAccounts as list,
   listApiKeys as listKeys,
   markApiKeyRevoked,
-  ROLES,
-  type Role,
 } from '../../db/access/accounts.ts'
+import { deleteFactor, findFactor } from '../../db/access/secondFactors.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/organizations/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
+import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import type { Base } from '../base.ts'
-import { type Identity, networkOf } from './caller.ts'
+import { type Caller, type Identity, networkOf } from './caller.ts'
 import { hashPassword } from './passwords/passwords.ts'
+import { permissionsOf, requireGivable, requireRoles } from './roles.ts'
 import { createSignInLimits } from './signInLimits.ts'
 
 export type { AccountRecord, ApiKey } from '../../db/access/accounts.ts'
-export { ROLES, type Role } from '../../db/access/accounts.ts'
 
 type AccountDeps = Pick<Base, 'db' | 'machineNow'>
 
@@ -48,19 +50,27 @@ const PASSWORD = { min: 12, max: 1_000 }
 export async function createAccount(
   { db, machineNow }: AccountDeps,
   author: Author,
-  { email, password, roles }: { email: string; password: string; roles: readonly Role[] },
+  { email, password, roles }: { email: string; password: string; roles: readonly string[] },
 ): Promise<Account> {
   if (email.includes(':') || CONTROL.test(email))
     throw invalidArgument('email', 'must have no colon and no control character: nobody could sign in with it')
   if (!EMAIL.test(email) || email.length > LONGEST_EMAIL) throw invalidArgument('email', 'must be an e-mail address')
-  requireRoles(roles)
   requirePassword(password)
   if (!(await findOrganization(db, author.organizationId))) throw notFound('no organization has that id')
+  const ownRoles = await requireRoles(db, author, author.organizationId, roles)
   const passwordHash = await hashPassword(password)
-  return insertAccount(db, author, { email, passwordHash, roles }, machineNow()).catch((error: unknown) => {
+  const inserting = insertAccount(db, author, { email, passwordHash, roles, ownRoles }, machineNow())
+  const made = await inserting.catch((error: unknown) => {
     if (isUniqueViolation(error)) throw new LendingError('already_exists', 'an account with that e-mail exists already')
     throw error
   })
+  return stillThere(made)
+}
+
+/** Returns what was stored. @throws LendingError `aborted` where a role that it was to have was deleted meanwhile */
+function stillThere<T>(stored: T | undefined): T {
+  if (stored === undefined) throw new LendingError('aborted', 'a role was deleted meanwhile; try again')
+  return stored
 }
 
 /** Returns the accounts of an organization, or of all organizations. */
@@ -94,7 +104,10 @@ export const enableAccount = (deps: AccountDeps, author: Author, email: string) 
 export async function resetPassword(deps: AccountDeps, author: Author, email: string, password: string) {
   requirePassword(password)
   const passwordHash = await hashPassword(password)
-  return change(deps, author, { email, action: 'reset password' }, (_, now) => ({ passwordHash, tokensFrom: now }))
+  return change(deps, author, { email, action: 'reset password' }, (account, now) => {
+    requirePasswordOf(account)
+    return { passwordHash, tokensFrom: now }
+  })
 }
 
 /**
@@ -112,7 +125,7 @@ export async function unlockAccount(deps: AccountDeps, author: Author, email: st
   const account = await accountOf(deps, email)
   if (!(await createSignInLimits(deps.db).lift({ email })))
     throw failedPrecondition('there were no attempts to sign in as of late')
-  return changeAccount(deps.db, author, account, 'unlock', {}, deps.machineNow())
+  return stillThere(await changeAccount(deps.db, author, account, 'unlock', {}, deps.machineNow()))
 }
 
 /**
@@ -126,35 +139,62 @@ export async function unlockAddress({ db }: Pick<Base, 'db'>, address: string): 
 }
 
 /**
- * Gives an account these roles and no others.
- * @throws LendingError `not_found`, `invalid_argument`
+ * Gives an account these roles and no others, which counts within 5 s (contract 19.2).
+ * @throws LendingError `not_found`, `invalid_argument`, `permission_denied` for a permission that the author does not have
  */
-export const setRoles = (deps: AccountDeps, author: Author, email: string, roles: readonly Role[]) =>
-  change(deps, author, { email, action: 'set roles' }, () => {
-    requireRoles(roles)
-    return { roles }
+export const setRoles = (deps: AccountDeps, author: Author, email: string, roles: readonly string[]) =>
+  change(deps, author, { email, action: 'set roles' }, async (account) => {
+    const { organizationId } = account
+    if (account.known) throw failedPrecondition('the roles of the account are those that its provider tells')
+    return { roles, ownRoles: await requireRoles(deps.db, author, organizationId, roles) }
   })
+
+/** Requires an account with a password. @throws LendingError `failed_precondition` for one that a provider knows */
+function requirePasswordOf({ known }: Account): void {
+  if (known) throw failedPrecondition('the account has no password: its provider signs it in')
+}
+
+/**
+ * Takes the second factor of an account away: it signs in by its password alone, until it sets up another.
+ * @param whose the e-mail of the account, or its number in the author's organization
+ * @throws LendingError `permission_denied` also for an account that may do more than the author, `not_found`, `failed_precondition` where it
+ *   has none
+ */
+export async function resetSecondFactor(
+  { db, machineNow }: AccountDeps,
+  caller: Caller,
+  whose: { readonly email: string } | { readonly id: bigint },
+): Promise<Account> {
+  requirePermission(caller, 'organization.manage')
+  const account = await ('email' in whose
+    ? findAccountByEmail(db, whose.email)
+    : whose.id > LARGEST_INT32
+      ? undefined
+      : findAccount(db, caller.organizationId, Number(whose.id)))
+  if (!account) throw notFound('no account has that id', 'account')
+  const { organizationId, id: accountId, roles } = account
+  const none = () => failedPrecondition('the account has no second factor')
+  if (!(await findFactor(db, { organizationId, accountId }))) throw none()
+  requireGivable(caller.permissions, await permissionsOf(db, organizationId, roles))
+  if (!(await deleteFactor(db, caller, { organizationId, accountId }, machineNow()))) throw none()
+  return account
+}
 
 async function change(
   { db, machineNow }: AccountDeps,
   author: Author,
   { email, action }: { readonly email: string; readonly action: string },
-  decide: (account: Account, now: number) => AccountChange,
+  decide: (account: Account, now: number) => AccountChange | Promise<AccountChange>,
 ): Promise<Account> {
   const account = await accountOf({ db }, email)
   const at = machineNow()
-  return changeAccount(db, author, account, action, decide(account, at), at)
+  return stillThere(await changeAccount(db, author, account, action, await decide(account, at), at))
 }
 
 async function accountOf({ db }: Pick<Base, 'db'>, email: string): Promise<Account> {
   const account = await findAccountByEmail(db, email)
   if (!account) throw notFound('no account has that e-mail')
   return account
-}
-
-function requireRoles(roles: readonly Role[]): void {
-  if (roles.length === 0 || new Set(roles).size < roles.length || roles.some((role) => !ROLES.includes(role)))
-    throw invalidArgument('roles', `must be of ${ROLES.join(', ')}, each once`)
 }
 
 function requirePassword(password: string): void {
@@ -184,14 +224,15 @@ const hashOf = (key: string): string => createHash('sha256').update(key).digest(
 export async function createApiKey(
   { db, machineNow }: KeyDeps,
   author: Author,
-  { name, roles }: { readonly name: string; readonly roles: readonly Role[] },
+  { name, roles }: { readonly name: string; readonly roles: readonly string[] },
 ): Promise<{ readonly key: string; readonly apiKey: ApiKey }> {
   if (name.trim() === '' || name.length > LONGEST_NAME)
     throw invalidArgument('name', `must be 1 to ${LONGEST_NAME} characters long`)
   if (!(await findOrganization(db, author.organizationId))) throw notFound('no organization has that id')
+  const ownRoles = await requireRoles(db, author, author.organizationId, roles)
   const key = API_KEY_PREFIX + randomBytes(KEY_BYTES).toString('base64url')
-  const stored = { name, roles, hash: hashOf(key), prefix: key.slice(0, SHOWN) }
-  return { key, apiKey: await insertApiKey(db, author, stored, machineNow()) }
+  const stored = { name, roles, ownRoles, hash: hashOf(key), prefix: key.slice(0, SHOWN) }
+  return { key, apiKey: stillThere(await insertApiKey(db, author, stored, machineNow())) }
 }
 
 /** Returns the organization's keys, revoked ones included, oldest first. */
@@ -217,5 +258,6 @@ export async function identifyApiKey(db: Db, key: string): Promise<Identity> {
   if (!found || found.revokedAt !== null)
     throw new LendingError('unauthenticated', 'the API key is unknown or was revoked')
   const { organizationId, id, name, roles } = found
-  return { accountId: id, organizationId, email: name, roles, expiresAt: Number.POSITIVE_INFINITY }
+  const permissions = await permissionsOf(db, organizationId, roles)
+  return { accountId: id, organizationId, email: name, roles, permissions, expiresAt: Number.POSITIVE_INFINITY }
 }

@@ -1,6 +1,14 @@
 import { isIPv6 } from 'node:net'
-import type { Role } from '../../db/access/accounts.ts'
 import type { Author } from '../../db/audit/trail.ts'
+import {
+  ALL_PERMISSIONS,
+  isPermission,
+  onlyReads,
+  PERMISSION_NAMES,
+  type Permission,
+  type PermissionSet,
+  requirePermission,
+} from '../../domain/access/permissions.ts'
 import { LendingError } from '../../domain/errors.ts'
 
 /** The identity of a token or an API key, confirmed by the database. */
@@ -10,7 +18,9 @@ export interface Identity {
   readonly organizationId: number
   /** Of an API key: its name. */
   readonly email: string
-  readonly roles: readonly Role[]
+  /** The names of the roles, for people: what the caller may do is in `permissions`. */
+  readonly roles: readonly string[]
+  readonly permissions: PermissionSet
   /** When the token expires; an API key never does. */
   readonly expiresAt: number
 }
@@ -28,30 +38,9 @@ export const operator = (organizationId: number, run: string): Caller => ({
   requestId: run,
   email: 'operator',
   roles: ['ADMIN'],
+  permissions: ALL_PERMISSIONS,
   expiresAt: Number.POSITIVE_INFINITY,
 })
-
-/** Requires an operator. @throws LendingError `permission_denied` for any other caller (contract 3.6) */
-export function requireAdmin(caller: Pick<Identity, 'roles'>): void {
-  if (!caller.roles.includes('ADMIN'))
-    throw new LendingError('permission_denied', 'this takes the role ADMIN, which your account does not have')
-}
-
-/** Returns whether a caller may read the whole book (contract 3.6). */
-export const mayReadAll = ({ roles }: Pick<Identity, 'roles'>): boolean =>
-  roles.includes('ADMIN') || roles.includes('AUDITOR')
-
-/** Returns whether a caller may read who customers are. */
-export const mayReadPeople = ({ roles }: Pick<Identity, 'roles'>): boolean => roles.includes('ADMIN')
-
-/** Requires a reader of the whole book. @throws LendingError `permission_denied` for a USER (contract 3.6) */
-export function requireReader(caller: Pick<Identity, 'roles'>): void {
-  if (!mayReadAll(caller))
-    throw new LendingError(
-      'permission_denied',
-      'this takes the role ADMIN or AUDITOR, which your account does not have',
-    )
-}
 
 /**
  * Returns whether a caller changes nothing alone, whatever other roles the account has: what it asks for always waits for a
@@ -59,21 +48,8 @@ export function requireReader(caller: Pick<Identity, 'roles'>): void {
  */
 export const mayOnlyPropose = ({ roles }: Pick<Identity, 'roles'>): boolean => roles.includes('PROPOSER')
 
-/** Returns whether a caller may ask for a change, which may then have to wait for a second person. */
-const mayAsk = ({ roles }: Pick<Identity, 'roles'>): boolean => roles.includes('USER') || roles.includes('ADMIN')
-
-/**
- * Returns whether a caller may change anything: an account that has the role AUDITOR alone only reads (contract 3.6), and one
- * that has the role PROPOSER only asks.
- */
-export const mayChange = (caller: Pick<Identity, 'roles'>): boolean => mayAsk(caller) && !mayOnlyPropose(caller)
-
-/**
- * Requires a caller who may change something.
- * @throws LendingError `permission_denied` for an AUDITOR (contract 3.6), and for a PROPOSER (contract 19.4)
- */
-export function requireWriter(caller: Pick<Identity, 'roles'>): void {
-  requireAsker(caller)
+/** Requires a caller who changes something alone, without a second person. @throws LendingError `permission_denied` for a PROPOSER */
+export function requireAlone(caller: Pick<Identity, 'roles'>): void {
   if (mayOnlyPropose(caller))
     throw new LendingError(
       'permission_denied',
@@ -81,28 +57,49 @@ export function requireWriter(caller: Pick<Identity, 'roles'>): void {
     )
 }
 
-/** Requires a caller who may ask for a change that can wait for a second person. @throws LendingError `permission_denied` for an AUDITOR */
-export function requireAsker(caller: Pick<Identity, 'roles'>): void {
-  if (!mayAsk(caller))
-    throw new LendingError('permission_denied', 'the role AUDITOR reads everything and changes nothing')
-}
-
-/** The rules that a gateway can check: that a token is valid, or that it has a role (contract 3.3). */
-export const RULES = ['any', 'user', 'admin', 'auditor'] as const
+/** The rules that a gateway can check: that a token is valid, what a built-in role may do, or a permission (contract 3.3). */
+export const RULES = ['any', 'user', 'admin', 'auditor', ...PERMISSION_NAMES] as const
 export type Rule = (typeof RULES)[number]
+
+/** The roles that a rule of that name lets pass. */
+const PASSING: Readonly<Record<'user' | 'admin' | 'auditor', readonly string[]>> = {
+  user: ['USER', 'ADMIN'],
+  admin: ['ADMIN'],
+  auditor: ['AUDITOR', 'ADMIN'],
+}
 
 /**
  * Requires that a rule lets the caller pass; an ADMIN may do all that a USER may, and all that an AUDITOR may.
  * @throws LendingError `permission_denied`
  */
-export function requireRule(caller: Pick<Identity, 'roles'>, rule: Rule): void {
+export function requireRule(caller: Pick<Identity, 'roles' | 'permissions'>, rule: Rule): void {
+  if (rule === 'any') return
   // Another system, which asks by this rule, has no second person for what it lets pass.
-  if ((rule === 'admin' || rule === 'user') && mayOnlyPropose(caller))
+  if (rule !== 'auditor' && mayOnlyPropose(caller))
     throw new LendingError('permission_denied', 'the role PROPOSER only asks for what can wait for a second person')
-  if (rule === 'admin') requireAdmin(caller)
-  if (rule === 'auditor') requireReader(caller)
-  if (rule === 'user' && !caller.roles.includes('USER') && !caller.roles.includes('ADMIN'))
-    throw new LendingError('permission_denied', 'this takes the role USER or ADMIN, which your account does not have')
+  if (isPermission(rule)) {
+    requirePermission(caller, rule)
+    return
+  }
+  const passing = PASSING[rule]
+  if (!caller.roles.some((role) => passing.includes(role)))
+    throw new LendingError(
+      'permission_denied',
+      `this takes the role ${passing.join(' or ')}, which your account does not have`,
+    )
+}
+
+/** The refusal of a caller who only reads, by what asks for no permission of its own. */
+export const ONLY_READS = 'your roles only read, as AUDITOR does, and change nothing'
+
+/**
+ * Requires a caller who may change something.
+ * @throws LendingError `permission_denied` for a caller whose permissions only read, naming the permission if the request needs one
+ */
+export function requireChanging(caller: Pick<Identity, 'permissions'>, needed?: Permission): void {
+  if (!onlyReads(caller)) return
+  if (needed !== undefined) requirePermission(caller, needed)
+  throw new LendingError('permission_denied', ONLY_READS)
 }
 
 /** Returns an address without the port that some proxies append in `X-Forwarded-For`: `10.1.1.1:443`, `[::1]:443`. */

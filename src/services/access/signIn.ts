@@ -1,8 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import type { Config } from '../../app/config.ts'
 import { type Account, findAccountByEmail } from '../../db/access/accounts.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 import { type Listener, noListener } from '../listener.ts'
+import { takeCode } from '../signIn/secondFactor.ts'
 import { identifyApiKey } from './accounts.ts'
 import type { Identity } from './caller.ts'
 import { networkOf, withoutPort } from './caller.ts'
@@ -10,19 +12,25 @@ import { NO_ACCOUNT_HASH, verifyPassword } from './passwords/passwords.ts'
 import { createSignInLimits } from './signInLimits.ts'
 import { cachingVerifier, createTokens, type TokensDeps } from './tokens.ts'
 
+/** What comes with an e-mail and a password: the id of the request, and the code of the second factor where the account has one. */
+export interface SignInTold {
+  readonly requestId?: string
+  readonly code?: string
+}
+
 /** Issues tokens, and identifies callers by their tokens and API keys. */
 export interface SignIn {
   /**
    * Issues a token for an account.
-   * @throws LendingError `unauthenticated` for wrong credentials or a disabled account, `resource_exhausted` after too
+   * @throws LendingError `unauthenticated` for wrong credentials, a wrong code or a disabled account, `resource_exhausted` after too
    *   many failures of the e-mail or the address
    */
-  issueToken(email: string, password: string, address: string, requestId?: string): Promise<string>
+  issueToken(email: string, password: string, address: string, request?: SignInTold): Promise<string>
   /**
    * Confirms the password of an account, for a sign-in without a token.
    * @throws LendingError as `issueToken` does
    */
-  confirm(email: string, password: string, address: string, requestId?: string): Promise<Account>
+  confirm(email: string, password: string, address: string, request?: SignInTold): Promise<Account>
   /**
    * Identifies the caller of a token.
    * @throws LendingError `unauthenticated` for a token that is malformed, forged, expired, or of a disabled account
@@ -37,6 +45,7 @@ export interface SignIn {
 
 /** Names what sign-in needs: the dependencies of tokens, and a listener. */
 export interface SignInDeps extends TokensDeps {
+  readonly config: Config
   /** Left out: sign-ins are not counted. */
   readonly listener?: Listener
 }
@@ -47,6 +56,10 @@ interface Checked {
   readonly askedAt: number
 }
 
+/** Says what is missing where an account has a second factor. */
+export const CODE_MISSING =
+  'the account has a second factor: give its code, too (over HTTP in the header x-mkopo-code; programs use an API key)'
+
 const unauthenticated = (message: string) => new LendingError('unauthenticated', message)
 
 /** An e-mail and a password, and the network address that they came from. */
@@ -54,6 +67,8 @@ interface Credentials {
   readonly email: string
   readonly password: string
   readonly address: string
+  /** Of the second factor. */
+  readonly code: string
 }
 
 /** Creates the sign-in of the service. */
@@ -63,8 +78,8 @@ export function createSignIn({ listener = noListener, ...deps }: SignInDeps): Si
   const check = shareChecks(createCheck(deps))
   const signInAt =
     (route: string) =>
-    async (email: string, password: string, from: string, requestId = '') => {
-      const checked = await check({ email, password, address: networkOf(from) })
+    async (email: string, password: string, from: string, { requestId = '', code = '' }: SignInTold = {}) => {
+      const checked = await check({ email, password, address: networkOf(from), code })
       const { organizationId, id: accountId } = checked.account
       listener.signedIn({ organizationId, accountId, route, address: withoutPort(from), requestId })
       return checked
@@ -84,9 +99,13 @@ export function createSignIn({ listener = noListener, ...deps }: SignInDeps): Si
 }
 
 /** Returns a function that finds the account whose password is right, within the limits of attempts. */
-function createCheck({ db, now }: Pick<SignInDeps, 'db' | 'now'>): (credentials: Credentials) => Promise<Checked> {
+function createCheck({
+  db,
+  now,
+  config,
+}: Pick<SignInDeps, 'db' | 'now' | 'config'>): (credentials: Credentials) => Promise<Checked> {
   const limits = createSignInLimits(db)
-  return async ({ email, password, address }) => {
+  return async ({ email, password, address, code }) => {
     const attempt = await limits.begin(email, address)
     let outcome: Parameters<typeof attempt.end>[0] = 'not decided'
     try {
@@ -98,6 +117,11 @@ function createCheck({ db, now }: Pick<SignInDeps, 'db' | 'now'>): (credentials:
       outcome = 'failed'
       if (!right || !account || account.disabled)
         throw unauthenticated('wrong e-mail or password, or the account is disabled')
+      const whose = { organizationId: account.organizationId, accountId: account.id }
+      const state = await takeCode({ db, config, now }, whose, code)
+      if (state === 'missing') outcome = 'not decided'
+      if (state === 'missing') throw unauthenticated(CODE_MISSING)
+      if (state === 'wrong') throw unauthenticated('the code is wrong, or was used before: wait for the next one')
       outcome = 'signed in'
       return { account, askedAt }
     } finally {
@@ -111,7 +135,9 @@ function shareChecks(check: (credentials: Credentials) => Promise<Checked>): typ
   const share = createSingleFlight<string, Checked>()
   const secret = randomBytes(32)
   return (credentials) => {
-    const { email, password, address } = credentials
+    const { email, password, address, code } = credentials
+    // A code is taken once: two requests with one code are two attempts.
+    if (code !== '') return check(credentials)
     const name = createHmac('sha256', secret)
       .update(JSON.stringify([email, password, address]))
       .digest('base64url')

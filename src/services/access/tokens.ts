@@ -7,6 +7,7 @@ import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { createReadCache } from '../../toolbox/readCache.ts'
 import type { Identity } from './caller.ts'
 import type { KeyRing } from './keyRing.ts'
+import { permissionsOf } from './roles.ts'
 
 /** A token is valid for a year (contract 3.1). */
 const TOKEN_DAYS = 365
@@ -109,7 +110,8 @@ export function createTokens({ db, keys, tokenSigner, now, issuer }: TokensDeps)
         throw unauthenticated('the token was revoked; sign in again')
       const { email, roles } = account
       const expiresAt = Number(claims.exp) * 1000
-      const identity = { accountId: account.id, organizationId: account.organizationId, email, roles, expiresAt }
+      const permissions = await permissionsOf(db, organizationId, roles)
+      const identity = { accountId, organizationId, email, roles, permissions, expiresAt }
       return { identity, stillGood: () => keys.stillVerifies(kid) }
     },
   }

@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { readJournalHead } from '../../db/accounting/journalHead.ts'
 import { readBookedBy, requestBooking, sumAllowance } from '../../db/accounting/provisions.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { DEFAULT_CHART, missingSlots } from '../../domain/accounting/chart.ts'
 import type { Provision, ProvisionBooking, ProvisionDifference } from '../../domain/accounting/provisions.ts'
 import { fromStoredChart } from '../../domain/accounting/storedChart.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, invariant, LendingError } from '../../domain/errors.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
 import { journalCaughtUp } from './caughtUp.ts'
 
@@ -46,7 +47,7 @@ export async function bookProvisions(
   request: BookingRequest,
   mostMs = MOST_MS,
 ): Promise<BookedProvisions> {
-  requireAdmin(caller)
+  requirePermission(caller, 'accounting.manage')
   const { db, now, config } = deps
   const { asOf, provisions } = request
   const today = dateIn(config.zone, now(caller.organizationId))

@@ -5,13 +5,14 @@ import { readNewestChart, type SetChart, setChart as saveChart } from '../../db/
 import { findProductIds } from '../../db/organizations/products.ts'
 import { findChannelAccounts } from '../../db/payments/channels.ts'
 import type { Queries } from '../../db/queries/statement.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { type Chart, missingSlots } from '../../domain/accounting/chart.ts'
 import { accountsAsOf, FIRST_CHART } from '../../domain/accounting/chartsInForce.ts'
 import { chartOf, conflictOf, type NewChart } from '../../domain/accounting/newChart.ts'
 import { fromStoredChart, toStoredChart } from '../../domain/accounting/storedChart.ts'
 import { LAST_DATE, type LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, LendingError } from '../../domain/errors.ts'
-import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
 import { journalCaughtUp } from './caughtUp.ts'
 import { readTurnovers } from './trialBalance.ts'
@@ -34,7 +35,7 @@ const viewOf = (newest: SetChart | undefined): ChartView => {
 
 /** Returns the newest chart of the caller's organization. @throws LendingError `permission_denied` */
 export async function getChart({ db }: Pick<Deps, 'db'>, caller: Caller): Promise<ChartView> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   return viewOf(await readNewestChart(db, caller.organizationId))
 }
 
@@ -58,7 +59,7 @@ export async function setChart(
   request: NewChart,
   mostMs = MOST_MS,
 ): Promise<ChartView> {
-  requireAdmin(caller)
+  requirePermission(caller, 'accounting.manage')
   const { organizationId } = caller
   const chart = chartOf(request, new Set(await findProductIds(deps.db, organizationId)))
   await journalCaughtUp(deps, organizationId)

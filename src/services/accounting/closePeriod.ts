@@ -9,11 +9,12 @@ import {
 } from '../../db/accounting/periods.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { firstDayAfter, firstDayOf, monthOf } from '../../domain/accounting/months.ts'
 import { type Instant, isCalendarDate, type LocalDate, startOfDay } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, LendingError } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Core, Writing } from '../deps.ts'
 import { journalCaughtUp } from './caughtUp.ts'
 
@@ -40,7 +41,7 @@ const AGAIN_MS = 25
  *   what time changed on the last day is not saved, or the journal has not come to the close
  */
 export async function closePeriod(deps: ClosingDeps, caller: Caller, month: string): Promise<ClosedPeriod> {
-  requireAdmin(caller)
+  requirePermission(caller, 'accounting.manage')
   const { db, now, config } = deps
   const { organizationId } = caller
   const firstDay = firstDayOf(month)

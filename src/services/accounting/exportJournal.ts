@@ -2,6 +2,7 @@ import { readCharts } from '../../db/accounting/charts.ts'
 import { readJournalHead } from '../../db/accounting/journalHead.ts'
 import { readByDay, type StoredPosting } from '../../db/accounting/postings.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { accountsAsOf } from '../../domain/accounting/chartsInForce.ts'
 import {
   type ControlTotal,
@@ -15,7 +16,7 @@ import {
 import { firstDayOf, lastDayOf } from '../../domain/accounting/months.ts'
 import { addPeriods } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
-import { type Caller, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { caughtUpTo } from './caughtUp.ts'
@@ -47,7 +48,7 @@ export async function exportJournal(
   caller: Caller,
   { period, format }: { readonly period: string; readonly format: JournalFormat },
 ): Promise<AsyncIterable<string>> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const firstDay = firstDayOf(period)
   if (firstDay === undefined) throw invalidArgument('period', 'must be a month, such as 2026-01')
   const { organizationId } = caller

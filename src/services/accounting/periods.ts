@@ -1,9 +1,10 @@
 import { readJournalHead } from '../../db/accounting/journalHead.ts'
 import { findPeriods, firstBookedDay, type Period as StoredPeriod } from '../../db/accounting/periods.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { firstDayAfter, firstDayOf, lastDayOf, monthOf } from '../../domain/accounting/months.ts'
 import { dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
-import { type Caller, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
 
 export const PERIOD_STATES = ['open', 'closing', 'closed'] as const
@@ -26,7 +27,7 @@ export interface Period {
  * @throws LendingError `permission_denied`
  */
 export async function listPeriods(deps: Pick<Deps, 'db' | 'config' | 'now'>, caller: Caller): Promise<Period[]> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { organizationId } = caller
   const { stored, first, openFrom } = await inSnapshot(deps.db, async (snapshot) => ({
     stored: await findPeriods({ pool: snapshot }, organizationId),

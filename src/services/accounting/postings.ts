@@ -9,13 +9,14 @@ import {
 } from '../../db/accounting/postings.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import type { Queries } from '../../db/queries/statement.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { onAccount } from '../../domain/accounting/accountFilter.ts'
 import type { Charts } from '../../domain/accounting/chartsInForce.ts'
 import { type Line, linesOf } from '../../domain/accounting/lines.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
-import { type Caller, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
 import { caughtUpTo } from './caughtUp.ts'
 
@@ -59,7 +60,7 @@ export async function listPostings(
   caller: Caller,
   { rows, ...request }: PostingsRequest,
 ): Promise<PostingsFound> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { from, to, loanId = null, account } = request
   if (from > to) throw invalidArgument('to', 'must not be before from')
   const after = request.after === undefined ? 0n : readCursor(request.after)
@@ -112,7 +113,7 @@ export async function latestPostings(
   caller: Caller,
   { loanId, most }: { readonly loanId: bigint; readonly most: number },
 ): Promise<Posting[]> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { organizationId } = caller
   return inSnapshot(db, async (snapshot) => {
     const charts = await readCharts({ pool: snapshot }, organizationId)

@@ -5,6 +5,7 @@ import { findPeriods } from '../../db/accounting/periods.ts'
 import { type PostedUpTo, readPosted } from '../../db/accounting/sums.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
 import type { Queries } from '../../db/queries/statement.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { type Charts, turnsOf } from '../../domain/accounting/chartsInForce.ts'
 import {
   type Basis,
@@ -16,7 +17,7 @@ import {
 } from '../../domain/accounting/trialBalance.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
-import { type Caller, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { caughtUpTo, journalCaughtUp } from './caughtUp.ts'
@@ -54,7 +55,7 @@ export async function getTrialBalance(
   caller: Caller,
   request: TrialBalanceRequest,
 ): Promise<TrialBalanceView> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { organizationId } = caller
   const { asOf = dateIn(deps.config.zone, deps.now(organizationId)), basis = 'booked', productId = null } = request
   await (basis === 'booked' ? caughtUpTo(deps, organizationId, asOf) : journalCaughtUp(deps, organizationId))
@@ -92,7 +93,7 @@ export async function closingText(queries: Queries, organizationId: number, last
  * @throws LendingError `permission_denied`; `unavailable` while the journal is behind
  */
 export async function getClosingText(deps: Pick<Deps, 'db'>, caller: Caller, lastDay: LocalDate): Promise<string> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   await caughtUpTo(deps, caller.organizationId, lastDay)
   return inSnapshot(deps.db, (snapshot) => closingText({ pool: snapshot }, caller.organizationId, lastDay))
 }

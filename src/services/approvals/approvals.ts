@@ -9,6 +9,7 @@ import {
 } from '../../db/approvals/pendingActions.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import { inTransaction } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import {
   amountOf,
   decideAction,
@@ -20,7 +21,7 @@ import { failedPrecondition, invalidArgument, invariant, LendingError, notFound 
 import type { Loan } from '../../domain/loan/loan.ts'
 import { MOST_PARTS } from '../../domain/loan/restructure/restructureLoan.ts'
 import { currencyOf, minorToText } from '../../domain/money.ts'
-import { type Caller, requireAdmin, requireReader, requireWriter } from '../access/caller.ts'
+import { type Caller, requireAlone, requireChanging } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core, Deps, Writing } from '../deps.ts'
 import { changeLoan, countPosted } from '../loans/changes/changeLoan.ts'
@@ -46,13 +47,13 @@ export async function listPendingActions(
   filter: ActionFilter,
   range: Range,
 ): Promise<Ranged<PendingAction>> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   return rangedOf(await findActions(db, caller.organizationId, filter, positionOf(range, { arrival: ACTIONS_ORDER })))
 }
 
 /** Returns a pending action, decided or not; for readers. @throws LendingError `permission_denied`, `not_found` */
 export function getPendingAction(deps: Pick<Deps, 'db'>, caller: Caller, id: bigint): Promise<PendingAction> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   return findPendingAction(deps, caller, id)
 }
 
@@ -179,10 +180,10 @@ export async function rejectPendingActions(
   return rejectActions(db, { organizationId, accountId, requestId }, { askedBy, loanId, reason }, now(organizationId))
 }
 
-/** Requires an ADMIN who may decide what others asked for, and not only ask. @throws LendingError `permission_denied` */
+/** Requires a caller who may decide what others asked for, and not only ask. @throws LendingError `permission_denied` */
 function requireDecider(caller: Caller): void {
-  requireAdmin(caller)
-  requireWriter(caller)
+  requirePermission(caller, 'actions.approve')
+  requireAlone(caller)
 }
 
 /** Requires a reason of a rejection. @throws LendingError `invalid_argument` */
@@ -200,7 +201,7 @@ export async function withdrawPendingAction(
   caller: Caller,
   id: bigint,
 ): Promise<PendingAction> {
-  requireWriter(caller)
+  requireChanging(caller)
   const action = await pendingOf(deps, caller, id)
   if (!isMaker(action, caller)) throw denied('only the one who asked can withdraw the action; an ADMIN can reject it')
   return endWith(deps, caller, action, { state: 'withdrawn', reason: null })

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type AuditEntry, type AuditFilter, findAudit, readLoanCurrencies, TRAIL_ORDER } from '../../db/audit/audit.ts'
 import { latestTrail, listTrailKeys, readTrailRows, type TrailFilter, type TrailRow } from '../../db/audit/auditTail.ts'
-import { type Caller, requireReader } from '../access/caller.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Caches, Core } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
@@ -19,7 +20,7 @@ export async function listAudit(
   filter: AuditFilter,
   range: Range,
 ): Promise<Ranged<AuditEntry>> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   return rangedOf(await findAudit(deps.db, caller.organizationId, filter, positionOf(range, { arrival: TRAIL_ORDER })))
 }
 

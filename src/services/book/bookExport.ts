@@ -12,13 +12,14 @@ import {
 import type { SealedPerson } from '../../db/customers/identities.ts'
 import { noteExport } from '../../db/organizations/organizations.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { UNKNOWN } from '../../domain/customer/identity.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import { currencyOf, minorToText, rateToNumber } from '../../domain/money.ts'
 import type { GateBounds } from '../../toolbox/gate.ts'
-import { type Caller, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { type Column, csvHead, csvRows, othersText } from '../csv.ts'
 import type { Core, Writing } from '../deps.ts'
 import { identityColumns } from './identityColumns.ts'
@@ -190,7 +191,7 @@ function cellOf(value: ExportRecord[string]) {
  * @throws LendingError `permission_denied`
  */
 export function exportTable(deps: Core & Pick<Writing, 'people'>, caller: Caller, kind: ExportKind): Readable {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const file = new PassThrough()
   const stop = new AbortController()
   file.once('close', () => stop.abort())

@@ -1,8 +1,9 @@
 import { type Assignment, assign, findAssignedLoan, readAssignments } from '../../db/collections/assignments.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
-import { type Caller, requireWriter } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core } from '../deps.ts'
 import { noSuchLoan } from '../loans/loans.ts'
@@ -34,7 +35,7 @@ export async function assignLoan(
   ref: LoanRef,
   accountId: number | null,
 ): Promise<LoanOfficer> {
-  requireWriter(caller)
+  requirePermission(caller, 'collections.work')
   const now = deps.now(caller.organizationId)
   const assigned = await abortedWhereKeyTaken(assign(deps.db, caller, ref, { accountId, now }))
   if (assigned === 'no loan') throw noSuchLoan(ref)

@@ -8,11 +8,12 @@ import {
 } from '../../db/collections/contacts.ts'
 import type { CustomerRef } from '../../db/customers/identities.ts'
 import { openTexts, sealedText } from '../../db/customers/words.ts'
+import { hasPermission, requirePermission } from '../../domain/access/permissions.ts'
 import { type ContactChannel, type ContactOutcome, requireContact } from '../../domain/collections/contact.ts'
 import { requireKey } from '../../domain/customer/customer.ts'
 import { dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument, notFound } from '../../domain/errors.ts'
-import { type Caller, mayChange, requireWriter } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import { requireCustomerId } from '../customers/consents.ts'
 import { noSuchCustomer } from '../customers/customers.ts'
@@ -43,7 +44,7 @@ export async function recordContact(
   ref: CustomerRef,
   { channel, outcome, note, loanId = undefined, contactedAt, nextOn }: ContactRequest,
 ): Promise<Contact> {
-  requireWriter(caller)
+  requirePermission(caller, 'collections.work')
   const { organizationId } = caller
   const now = deps.now(organizationId)
   const told = { contactedAt: contactedAt ?? now, nextOn: nextOn ?? null }
@@ -70,7 +71,7 @@ export async function readable<Row extends object>(
   rows: readonly Row[],
   words: readonly (keyof Row)[],
 ): Promise<readonly Row[]> {
-  if (mayChange(caller)) return openTexts(db, rows, () => caller.organizationId)
+  if (hasPermission(caller, 'collections.work')) return openTexts(db, rows, () => caller.organizationId)
   const none = Object.fromEntries(words.map((word) => [word, null]))
   return rows.map((row) => ({ ...row, ...none }))
 }

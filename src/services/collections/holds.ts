@@ -15,13 +15,14 @@ import type { ChangeBatch } from '../../db/loans/saveLoans.ts'
 import type { LockedLoan } from '../../db/loans/security/securedLoan.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { type HoldKind, requireHold } from '../../domain/collections/hold.ts'
 import { requireKey } from '../../domain/customer/customer.ts'
 import { dateIn, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, invariant, notFound } from '../../domain/errors.ts'
 import type { HeldDays } from '../../domain/loan/rules/heldDaysText.ts'
 import { firstHoldable, heldUntil, holdPenalties, withHold } from '../../domain/loan/rules/penaltyHolds.ts'
-import { type Caller, requireWriter } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core } from '../deps.ts'
 import { type ChangeDeps, changeLoan } from '../loans/changes/changeLoan.ts'
@@ -60,7 +61,7 @@ export async function holdLoan(
   ref: LoanRef,
   request: HoldRequest,
 ): Promise<StoredHold> {
-  requireWriter(caller)
+  requirePermission(caller, 'collections.work')
   const { what, until, reason } = request
   const seal = sealedReason(deps, caller, reason)
   const make = (transaction: Transaction, now: Instant, from?: LocalDate) => {
@@ -145,7 +146,7 @@ export async function releaseHold(
   { ref, id }: { readonly ref: LoanRef; readonly id: bigint },
   { reason }: { readonly reason: string },
 ): Promise<StoredHold> {
-  requireWriter(caller)
+  requirePermission(caller, 'collections.work')
   const { organizationId } = caller
   const { loan } = await getLoan(deps, caller, ref)
   const known = await findHold(deps.db, organizationId, id)

@@ -9,12 +9,13 @@ import {
 } from '../../db/collections/promises.ts'
 import { sealedText } from '../../db/customers/words.ts'
 import type { LoanRef } from '../../db/loans/loans.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { judge, requirePromise } from '../../domain/collections/promise.ts'
 import { requireKey } from '../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, notFound } from '../../domain/errors.ts'
 import { type Currency, type Decimal, toMinor } from '../../domain/money.ts'
-import { type Caller, requireWriter } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core } from '../deps.ts'
 import { getLoan, type LoanRead, noSuchLoan, type ReadDeps } from '../loans/loans.ts'
@@ -61,7 +62,7 @@ export async function makePromise(
   ref: LoanRef,
   { amount: asked, by, note }: PromiseRequest,
 ): Promise<JudgedPromise> {
-  requireWriter(caller)
+  requirePermission(caller, 'collections.work')
   const { organizationId } = caller
   const { loan, state, at: now } = await getLoan(deps, caller, ref)
   const { currency } = loan.terms
@@ -98,7 +99,7 @@ export async function cancelPromise(
   { ref, id }: { readonly ref: LoanRef; readonly id: bigint },
   { reason }: { readonly reason?: string | undefined },
 ): Promise<JudgedPromise> {
-  requireWriter(caller)
+  requirePermission(caller, 'collections.work')
   const { organizationId } = caller
   const { loan, at: now } = await getLoan(deps, caller, ref)
   const today = dateIn(deps.config.zone, now)

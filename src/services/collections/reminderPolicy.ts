@@ -1,4 +1,5 @@
 import { changeOrganization, findOrganization } from '../../db/organizations/organizations.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import {
   ascending,
   REMINDER_LANGUAGES,
@@ -8,7 +9,7 @@ import {
   requireText,
 } from '../../domain/collections/reminders.ts'
 import { invalidArgument, invariant } from '../../domain/errors.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Base } from '../base.ts'
 
 /** A policy that is set: without a text, the service's own is told. */
@@ -47,7 +48,7 @@ export async function setReminderPolicy(
   caller: Caller,
   { daysBefore, daysAfter, language, dueSoonText = null, overdueText = null }: ReminderPolicyRequest,
 ): Promise<ReminderPolicy> {
-  requireAdmin(caller)
+  requirePermission(caller, 'organization.manage')
   requireDays('daysBefore', daysBefore, [0, REMINDERS.mostBefore])
   requireDays('daysAfter', daysAfter, [1, REMINDERS.mostAfter])
   if (dueSoonText !== null) requireText('dueSoonText', dueSoonText)

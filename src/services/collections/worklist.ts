@@ -9,6 +9,7 @@ import {
 } from '../../db/collections/worklist.ts'
 import { type OverdueLoan, readOverdue } from '../../db/portfolio/arrearsList.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
+import { hasPermission } from '../../domain/access/permissions.ts'
 import { displayName } from '../../domain/customer/customer.ts'
 import { fullName, type Identity } from '../../domain/customer/identity.ts'
 import { dateIn, type Instant, type LocalDate, startOfDay, toRfc3339 } from '../../domain/dates.ts'
@@ -17,7 +18,7 @@ import { delinquencyNow } from '../../domain/delinquency/position.ts'
 import { isCustomerRepayment } from '../../domain/loan/entry.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import type { Currency } from '../../domain/money.ts'
-import { type Caller, mayReadPeople } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { findPolicy } from '../delinquency/policies.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { bucketOf } from '../portfolio/arrears.ts'
@@ -103,7 +104,9 @@ export async function readWorklist(
       const loans = new Map((await readOverdue(snapshot, zone, { organizationId, ids })).map((loan) => [loan.id, loan]))
       const details = await readWorkDetails(snapshot, { organizationId, ids, today })
       const customerIds = [...loans.values()].map(({ customerId }) => customerId)
-      const sealed = mayReadPeople(caller) ? await readPeopleOf(snapshot, { organizationId, ids: customerIds }) : []
+      const sealed = hasPermission(caller, 'people.read')
+        ? await readPeopleOf(snapshot, { organizationId, ids: customerIds })
+        : []
       const known = new Map(sealed.map((one) => [one.id, deps.people.open({ organizationId, id: one.id }, one)]))
       const detailed = new Map(details.map((one) => [one.loanId, one]))
       const items: WorkItem[] = []
@@ -116,7 +119,7 @@ export async function readWorklist(
       }
       return { asOf: today, items, total }
     })
-  const name = JSON.stringify(['worklist', version, request, mayReadPeople(caller)])
+  const name = JSON.stringify(['worklist', version, request, hasPermission(caller, 'people.read')])
   return deps.portfolioReads.run({ organizationId, name }, read)
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../db/credit/credit.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import type { Queries } from '../../db/queries/statement.ts'
+import { hasPermission } from '../../domain/access/permissions.ts'
 import { decideScore, type Scorecard, type ScoreInputs } from '../../domain/credit/decision.ts'
 import { historyOf } from '../../domain/credit/history.ts'
 import { type CreditPolicy, defaultPolicy } from '../../domain/credit/policy.ts'
@@ -20,7 +21,7 @@ import { scoreCustomer } from '../../domain/credit/score.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { alreadyExists, invalidArgument, invariant, notFound } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
-import { type Caller, mayChange } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Core, Deps } from '../deps.ts'
 
 export type { CustomerNames } from '../../db/credit/credit.ts'
@@ -51,7 +52,7 @@ export interface ScorecardNow {
  * @throws LendingError `not_found`
  */
 export async function getScorecard(deps: Core, caller: Caller, names: CustomerNames): Promise<ScorecardNow> {
-  if (mayChange(caller)) return scoreAndKeep(deps, caller, names)
+  if (hasPermission(caller, 'loans.write')) return scoreAndKeep(deps, caller, names)
   const scored = await scoreNow(deps, deps.db, caller.organizationId, names)
   if (!scored) throw noSuchCustomer()
   return scored

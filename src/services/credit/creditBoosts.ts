@@ -9,6 +9,7 @@ import {
 } from '../../db/credit/credit.ts'
 import { hasRaised, keepBoost, raiseLimit, type StatementPrint } from '../../db/credit/limitIncreases.ts'
 import type { Listed, Page } from '../../db/queries/cursor.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import {
   type BoostInputs,
   type BoostResult,
@@ -68,6 +69,7 @@ export async function boostLimit(
   names: CustomerNames,
   { signal, ...shown }: ShownStatement & { readonly signal: AbortSignal },
 ): Promise<BoostDecided> {
+  requirePermission(caller, 'loans.write')
   const position = await findCreditPosition(deps.db, caller.organizationId, names)
   if (!position) throw noSuchCustomer()
   const currency = currencyOf(position.currency)

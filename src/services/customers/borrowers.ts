@@ -7,6 +7,7 @@ import {
 } from '../../db/customers/borrowers.ts'
 import { CUSTOMER_ORDERS, type CustomerFilter } from '../../db/customers/customers.ts'
 import { findPerson } from '../../db/customers/identities.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { type BorrowerDetails, displayName, sameDetails, withChanges } from '../../domain/customer/customer.ts'
 import { type Identity, requirePossible, sameIdentity, UNKNOWN } from '../../domain/customer/identity.ts'
 import { dateIn } from '../../domain/dates.ts'
@@ -54,6 +55,7 @@ export async function createBorrower(
   caller: Caller,
   { id, details, identity }: NewBorrower,
 ): Promise<Recorded<Borrower>> {
+  requirePermission(caller, 'customers.write')
   const { organizationId } = caller
   const now = deps.now(organizationId)
   const today = dateIn(deps.config.zone, now)
@@ -78,6 +80,7 @@ export async function updateBorrower(
   id: bigint,
   changes: Partial<BorrowerDetails>,
 ): Promise<Borrower> {
+  requirePermission(caller, 'customers.write')
   const decide = (borrower: Borrower) => {
     const { businessName, ...others } = changes
     // A borrower without a business name is shown with another name, which changes nothing when it is sent back.

@@ -8,6 +8,7 @@ import {
   withdrawConsentOf,
 } from '../../db/customers/consents.ts'
 import type { CustomerRef } from '../../db/customers/identities.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import {
   type ConsentChannel,
   type GivenConsent,
@@ -17,7 +18,7 @@ import {
 } from '../../domain/customer/consent.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { failedPrecondition, notFound } from '../../domain/errors.ts'
-import { type Caller, requireWriter } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
@@ -31,7 +32,7 @@ export type { Consent } from '../../db/customers/consents.ts'
  *   `failed_precondition` while another consent for the purpose stands, `aborted`
  */
 export async function giveConsent(deps: Core, caller: Caller, ref: CustomerRef, given: GivenConsent): Promise<Consent> {
-  requireWriter(caller)
+  requirePermission(caller, 'customers.write')
   const now = deps.now(caller.organizationId)
   requireGiven(given, now)
   const require = (latest: Consent | undefined) => requireFollows(given, latest)
@@ -60,7 +61,7 @@ export async function withdrawConsent(
   { ref, id }: { readonly ref: CustomerRef; readonly id: bigint },
   { withdrawnAt, channel }: Withdrawal,
 ): Promise<Consent> {
-  requireWriter(caller)
+  requirePermission(caller, 'customers.write')
   const now = deps.now(caller.organizationId)
   const withdrawing = withdrawConsentOf(deps.db, caller, ref, {
     id,

@@ -12,6 +12,7 @@ import {
 } from '../../db/customers/customers.ts'
 import { changePerson, findPerson } from '../../db/customers/identities.ts'
 import { arrayOf } from '../../db/queries/rows.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import {
   type CustomerLifecycle,
   requireActivatable,
@@ -21,7 +22,7 @@ import {
 import { type Identity, requirePossible, sameIdentity, UNKNOWN } from '../../domain/customer/identity.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { alreadyExists, failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
-import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
@@ -38,6 +39,7 @@ export async function createCustomer(
   externalId: string,
   identity?: Identity,
 ): Promise<Customer> {
+  requirePermission(caller, 'customers.write')
   requireOwnName(externalId)
   const { organizationId } = caller
   const now = deps.now(organizationId)
@@ -86,7 +88,7 @@ export async function listCustomers(
 
 /** Returns the hashes by which a person is found. @throws LendingError `permission_denied`, `invalid_argument` */
 function hashesOf({ people }: Pick<Writing, 'people'>, caller: Caller, person: string) {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.read')
   const asked = people.searched(caller.organizationId, person)
   if (!asked)
     throw invalidArgument('person', 'must be words of a name, or a whole phone number, e-mail or number of a document')
@@ -103,7 +105,7 @@ export async function identifyCustomer(
   ref: CustomerRef,
   identity: Identity,
 ): Promise<Customer> {
-  requireWriter(caller)
+  requirePermission(caller, 'customers.write')
   const { organizationId } = caller
   const now = deps.now(organizationId)
   requirePossible(identity, dateIn(deps.config.zone, now))
@@ -126,7 +128,7 @@ export async function getIdentity(
   caller: Caller,
   ref: CustomerRef,
 ): Promise<Identity> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.read')
   const person = await findPerson(db, caller.organizationId, ref)
   if (!person) throw noSuchCustomer(ref)
   return people.open({ organizationId: caller.organizationId, id: person.id }, person) ?? UNKNOWN
@@ -137,6 +139,7 @@ export async function getIdentity(
  * @throws LendingError `not_found`; `failed_precondition` when it has another, `already_exists` when another has it
  */
 export async function assignExternalId(deps: Core, caller: Caller, id: bigint, externalId: string): Promise<Customer> {
+  requirePermission(caller, 'customers.write')
   requireOwnName(externalId)
   const given = await abortedWhereKeyTaken(
     setExternalId(deps.db, caller, { id, externalId }, deps.now(caller.organizationId)),
@@ -181,6 +184,7 @@ async function change(
   { ref, action }: { readonly ref: CustomerRef; readonly action: string },
   decide: (customer: CustomerLifecycle, today: LocalDate) => CustomerChange,
 ): Promise<Customer> {
+  requirePermission(caller, 'customers.write')
   const now = deps.now(caller.organizationId)
   const today = dateIn(deps.config.zone, now)
   const changing = changeCustomer(deps.db, caller, ref, action, (current) => decide(current, today), now)

@@ -17,6 +17,7 @@ import type { CustomerRef } from '../../db/customers/identities.ts'
 import { listOrganizations } from '../../db/organizations/organizations.ts'
 import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
 import { arrayOf } from '../../db/queries/rows.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import {
   DATA_REQUEST_ENDS,
   type DataRequestEnd,
@@ -35,7 +36,7 @@ import {
 } from '../../domain/customer/erasure.ts'
 import { addPeriods, dateIn, type LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
-import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import type { Job } from '../jobs/job.ts'
@@ -77,8 +78,7 @@ export async function askForData(
   ref: CustomerRef,
   { kind, reason = undefined }: AskedData,
 ): Promise<DataRequest> {
-  if (kind === 'erasure') requireAdmin(caller)
-  else requireWriter(caller)
+  requirePermission(caller, kind === 'erasure' ? ['customers.write', 'people.decide'] : 'customers.write')
   const { organizationId } = caller
   const customer = await findCustomer(deps.db, organizationId, ref)
   if (!customer) throw notFound(`no customer has that ${'id' in ref ? 'id' : 'externalId'}`, 'customer')
@@ -136,7 +136,7 @@ export async function findKept(
 
 /** Returns a request; for an ADMIN. @throws LendingError `permission_denied`, `not_found` */
 export function getDataRequest(deps: Pick<Core, 'db'>, caller: Caller, id: bigint): Promise<DataRequest> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.read')
   return findKept(deps, caller, id)
 }
 
@@ -150,7 +150,7 @@ export async function listDataRequests(
   filter: DataRequestFilter,
   range: Range,
 ): Promise<Ranged<DataRequest>> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.read')
   const position = positionOf(range, { arrival: DATA_REQUESTS_ORDER })
   return rangedOf(await findDataRequests(db, caller.organizationId, filter, position))
 }
@@ -161,7 +161,7 @@ export async function listDataRequests(
  * @throws LendingError `permission_denied`, `not_found`, `failed_precondition`, `aborted`
  */
 export async function confirmErasure(deps: RequestDeps, caller: Caller, id: bigint): Promise<DataRequest> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.decide')
   const retention = retentionOf(await getOrganization(deps, caller))
   return decide(deps, caller, id, async (transaction, request, now) => {
     requireConfirmable(request, caller.accountId)
@@ -189,7 +189,7 @@ export async function endRequest(
   id: bigint,
   { state, note = null }: { readonly state: DataRequestEnd; readonly note?: string | null },
 ): Promise<DataRequest> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.decide')
   if (note !== null && (note.trim() === '' || note.length > LONGEST_REASON))
     throw invalidArgument('note', `must be 1 to ${LONGEST_REASON} characters`)
   return decide(deps, caller, id, async (transaction, request, now) => {

@@ -6,6 +6,7 @@ import {
   readPolicy,
   readPolicyAt,
 } from '../../db/delinquency/policies.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { type NewPolicy, policyOf } from '../../domain/delinquency/newPolicy.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
@@ -13,7 +14,7 @@ import { fromStoredPolicy, PRESETS, toStoredPolicy } from '../../domain/delinque
 import { invalidArgument } from '../../domain/errors.ts'
 import { currencyOf } from '../../domain/money.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 
@@ -136,7 +137,7 @@ export async function setPolicy(
   caller: Caller,
   request: NewPolicy,
 ): Promise<PolicyVersion> {
-  requireAdmin(caller)
+  requirePermission(caller, 'products.manage')
   const { currency } = await getOrganization(deps, caller)
   const { name, policy } = policyOf(request, currencyOf(currency))
   const rules = toStoredPolicy(policy)

@@ -12,12 +12,13 @@ import {
 import { countErased as countErasedLines, readLinesOf } from '../../db/exports/lines.ts'
 import { cursorAt, encodeCursor } from '../../db/queries/cursor.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { dateIn, dayBefore, type LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
 import { type ExportFormat, settingNames } from '../../domain/exports/format.ts'
 import type { LineFault } from '../../domain/exports/line.ts'
 import type { ExportMode } from '../../domain/exports/vocabulary.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core, Writing } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
@@ -60,7 +61,7 @@ export async function checkRequest(
   caller: Caller,
   { format: named, asOf: day, mode = 'full', settings = {} }: ExportRequest,
 ): Promise<CheckedRequest> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.decide')
   const { organizationId } = caller
   const format = (await offeredFormat(deps, organizationId, named))?.format
   if (!format) throw invalidArgument('format', 'is the name of no format')
@@ -88,7 +89,7 @@ export async function createExport(deps: ExportDeps, caller: Caller, request: Ex
   const id = (await reserveIds(deps, 'payment', 1))()
   const file = { ...asked, organizationId, id, document: format, knownAt: now, createdAt: now }
   await abortedWhereKeyTaken(insertFile(deps.db, caller, file))
-  return getExport(deps, caller, id)
+  return exportNamed(deps, caller, id)
 }
 
 type Asked = Pick<ExportFile, 'format' | 'formatVersion' | 'settings' | 'asOf' | 'mode' | 'corrects'>
@@ -149,8 +150,13 @@ async function correctedBy(
 const noSuchExport = () => notFound('no export has that id', 'export')
 
 /** Returns a file. @throws LendingError `permission_denied`, `not_found` */
-export async function getExport({ db }: Pick<Core, 'db'>, caller: Caller, id: bigint): Promise<ExportFile> {
-  requireAdmin(caller)
+export async function getExport(deps: Pick<Core, 'db'>, caller: Caller, id: bigint): Promise<ExportFile> {
+  requirePermission(caller, 'people.read')
+  return exportNamed(deps, caller, id)
+}
+
+/** Returns a file, for a caller whose permission was asked for already. @throws LendingError `not_found` */
+export async function exportNamed({ db }: Pick<Core, 'db'>, caller: Caller, id: bigint): Promise<ExportFile> {
   const file = await findFile(db, caller.organizationId, id)
   if (!file) throw noSuchExport()
   return file
@@ -163,7 +169,7 @@ export async function listExports(
   format: string | undefined,
   range: Range,
 ): Promise<Ranged<ExportFile>> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.read')
   const of = { organizationId: caller.organizationId, format }
   return rangedOf(await findFiles(db, of, positionOf(range, { arrival: EXPORT_ORDER })))
 }
@@ -174,7 +180,7 @@ export async function listNewestExports(
   caller: Caller,
   range: { readonly before?: bigint | undefined; readonly rows: number },
 ): Promise<ExportFile[]> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.read')
   return findNewestFiles(db, caller.organizationId, { before: range.before, rows: range.rows })
 }
 
@@ -191,11 +197,12 @@ export async function countErased(deps: Pick<Core, 'db'>, caller: Caller, id: bi
  * @throws LendingError `permission_denied`, `not_found`; `failed_precondition` while it is made
  */
 export async function acceptExport(deps: ExportDeps, caller: Caller, id: bigint): Promise<ExportFile> {
-  const file = await getExport(deps, caller, id)
+  requirePermission(caller, 'people.decide')
+  const file = await exportNamed(deps, caller, id)
   if (file.state === 'running') throw failedPrecondition('the file is being made: it can be accepted when it is ready')
   if (file.state === 'ready')
     await abortedWhereKeyTaken(acceptFile(deps.db, caller, id, deps.now(caller.organizationId)))
-  return getExport(deps, caller, id)
+  return exportNamed(deps, caller, id)
 }
 
 /** What is wrong with a loan, so that the file does not have it. */

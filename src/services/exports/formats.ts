@@ -1,6 +1,7 @@
 import { countFormats, findFormat, findFormats, insertFormat } from '../../db/exports/formats.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { alreadyExists, failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
 import { checkFormat, isFaulty } from '../../domain/exports/checkFormat.ts'
@@ -8,7 +9,7 @@ import type { ExportFormat } from '../../domain/exports/format.ts'
 import { CREDITINFO, PORTFOLIO } from '../../domain/exports/formats/flat.ts'
 import { KENYA } from '../../domain/exports/formats/kenya.ts'
 import { UGANDA } from '../../domain/exports/formats/uganda.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core, Writing } from '../deps.ts'
 
@@ -32,7 +33,7 @@ const builtIn = (format: ExportFormat): OfferedFormat => ({ format, storedAt: nu
 
 /** Lists the formats that come with the service, and the lender's own, the newest first. @throws LendingError `permission_denied` */
 export async function listFormats({ db }: Pick<Core, 'db'>, caller: Caller): Promise<OfferedFormat[]> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.read')
   const own = await findFormats(db, caller.organizationId, MOST_FORMATS)
   return [
     ...BUILT_IN.map(builtIn),
@@ -45,7 +46,7 @@ export async function listFormats({ db }: Pick<Core, 'db'>, caller: Caller): Pro
  * @throws LendingError `permission_denied`; `not_found` where there is none
  */
 export async function getFormat(deps: Pick<Core, 'db'>, caller: Caller, named: string): Promise<OfferedFormat> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.read')
   const found = await offeredFormat(deps, caller.organizationId, named)
   if (!found) throw notFound('no export format has that name', 'export format')
   return found
@@ -74,7 +75,7 @@ export async function createFormat(
   caller: Caller,
   document: unknown,
 ): Promise<OfferedFormat> {
-  requireAdmin(caller)
+  requirePermission(caller, 'people.decide')
   const { organizationId } = caller
   const checked = checkFormat(document)
   if (isFaulty(checked)) {

@@ -11,10 +11,11 @@ import {
   orderOf,
 } from '../../db/exports/listings.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { type FaultRole, failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
 import type { DisputeOutcome, NoticeChannel } from '../../domain/exports/vocabulary.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Core, Writing } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
@@ -29,8 +30,13 @@ export interface ReadDispute extends Omit<Dispute, 'reason' | 'resolution'> {
   readonly resolution: string | undefined
 }
 
-const loanOf = async ({ db }: Pick<Core, 'db'>, caller: Caller, loanId: bigint) => {
-  requireAdmin(caller)
+const loanOf = async (
+  { db }: Pick<Core, 'db'>,
+  caller: Caller,
+  loanId: bigint,
+  needed: 'people.read' | 'people.decide' = 'people.decide',
+) => {
+  requirePermission(caller, needed)
   const loan = await findListedLoan(db, caller.organizationId, loanId)
   if (!loan) throw notFound('no loan has that id', 'loan')
   return loan
@@ -76,7 +82,7 @@ export async function listListingNotices(
   loanId: bigint,
   range: Range,
 ): Promise<Ranged<ListingNotice>> {
-  await loanOf(deps, caller, loanId)
+  await loanOf(deps, caller, loanId, 'people.read')
   const of = { organizationId: caller.organizationId, loanId }
   return rangedOf(await findNotices(deps.db, of, positionOf(range, { arrival: orderOf('notices', of) })))
 }
@@ -119,7 +125,7 @@ export async function listDisputes(
   loanId: bigint,
   range: Range,
 ): Promise<Ranged<ReadDispute>> {
-  await loanOf(deps, caller, loanId)
+  await loanOf(deps, caller, loanId, 'people.read')
   const of = { organizationId: caller.organizationId, loanId }
   const part = rangedOf(await findDisputes(deps.db, of, positionOf(range, { arrival: orderOf('disputes', of) })))
   return { ...part, items: await Promise.all(part.items.map((one) => readable(deps, one))) }

@@ -4,6 +4,7 @@ import type { Applicant, Applicants } from '../../db/loans/applicants.ts'
 import { type LoanRef, nameOf, readLoans, readStamp } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { backoffMs } from '../../db/postgres/errors.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { alreadyExists, failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
@@ -53,6 +54,7 @@ export interface LoanApplication {
  *   changes of the loans to pay off were saved first every time
  */
 export async function createLoan(deps: Core & Writing, caller: Caller, application: LoanApplication): Promise<LoanNow> {
+  requirePermission(caller, 'loans.write')
   const { organizationId } = caller
   const { customerExternalId, productId, settles = [] } = application
   const wanted = { organizationId, customerExternalId, productId }

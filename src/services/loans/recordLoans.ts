@@ -1,6 +1,7 @@
 import { type Customer, findCustomer } from '../../db/customers/customers.ts'
 import { LOAN_ORDERS, type LoanFilter } from '../../db/loans/lists/loanList.ts'
 import { findRecordLoan, findRecordLoans, type RecordLoan } from '../../db/loans/recordLoans.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { alreadyExists, notFound } from '../../domain/errors.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { currencyOf } from '../../domain/money.ts'
@@ -43,6 +44,7 @@ export async function createRecordLoan(
   caller: Caller,
   { id, borrowerId, request }: NewRecordLoan,
 ): Promise<Recorded<RecordLoan>> {
+  requirePermission(caller, 'loans.write')
   const { organizationId } = caller
   const [organization, existing, borrower] = await Promise.all([
     getOrganization(deps, caller),
@@ -85,6 +87,7 @@ export async function updateRecordLoan(
   id: bigint,
   update: LoanUpdate,
 ): Promise<RecordLoan> {
+  requirePermission(caller, 'loans.write')
   const { borrowerId } = update
   const [stored, borrower] = await Promise.all([
     getRecordLoan(deps, caller, id),

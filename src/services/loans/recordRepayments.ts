@@ -6,6 +6,7 @@ import {
   type RepaymentFilter,
 } from '../../db/loans/recordRepayments.ts'
 import type { StoredRow } from '../../db/loans/storedLoan.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
 import type { Entry } from '../../domain/loan/entry.ts'
 import { type Posting, post } from '../../domain/loan/loan.ts'
@@ -32,6 +33,7 @@ export async function postRecordRepayment(
   loanId: bigint,
   request: RepaymentRequest,
 ): Promise<Recorded<RecordRepayment>> {
+  requirePermission(caller, 'repayments.post')
   const { id, amount, collectedOn: valueDate, description: note, record } = request
   const { paymentMethod } = await getOrganization(deps, caller)
   const posting: Posting = { type: 'Repayment', amount, valueDate, token: null, note, id, record, paymentMethod }

@@ -1,5 +1,6 @@
 import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { decideAction, type LoanActionRequest } from '../../domain/approvals/pendingAction.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -13,13 +14,13 @@ import {
   type RestructureTerms,
 } from '../../domain/loan/restructure/restructureLoan.ts'
 import { type ScheduleVersion, scheduleVersions } from '../../domain/loan/restructure/scheduleVersions.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { limitOf, onLoan, type Waits, type Wanted, waitForSecond, wantedOf } from '../approvals/waiting.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { getProduct } from '../organizations/products.ts'
 import { type Change, changeLoan, countPosted } from './changes/changeLoan.ts'
-import { previewChange } from './changes/preview.ts'
+import { previewDecision } from './changes/preview.ts'
 import { getLoan, noSuchLoan, type ReadDeps } from './loans.ts'
 
 /** A loan with the versions of its schedule, the last of which is in force. */
@@ -97,7 +98,7 @@ export async function restructure(
   ref: LoanRef,
   request: RestructureRequest,
 ): Promise<RestructuredLoan | Waits> {
-  requireAdmin(caller)
+  requirePermission(caller, 'loans.restructure')
   const terms = await termsFor(deps, caller, ref)
   return change(deps, { author: caller, ref, moreEntries: MOST_PARTS }, caller, { kind: 'restructure', request, terms })
 }
@@ -112,9 +113,9 @@ export async function previewRestructure(
   ref: LoanRef,
   request: RestructureRequest,
 ): Promise<RestructuredLoan> {
-  requireAdmin(caller)
+  requirePermission(caller, 'loans.restructure')
   const decide = await restructureDecision(deps, caller, ref, request)
-  const { changed, after, at } = await previewChange(deps, caller, ref, decide)
+  const { changed, after, at } = await previewDecision(deps, caller, ref, decide)
   return withVersions(changed, after, at)
 }
 
@@ -129,7 +130,7 @@ export async function reverseRestructureOf(
   { ref, transactionId }: { readonly ref: LoanRef; readonly transactionId: bigint },
   note: string | null,
 ): Promise<RestructuredLoan | Waits> {
-  requireAdmin(caller)
+  requirePermission(caller, 'loans.restructure')
   return change(deps, { author: caller, ref }, caller, { kind: 'reverse-restructure', transactionId, note })
 }
 

@@ -2,6 +2,7 @@ import type { LoanRef } from '../../db/loans/loans.ts'
 import type { StoredHead, StoredLoan, StoredRow } from '../../db/loans/storedLoan.ts'
 import type { Step } from '../../db/queries/cursor.ts'
 import { cursorAt } from '../../db/queries/cursor.ts'
+import { type Permission, requirePermission } from '../../domain/access/permissions.ts'
 import { decideAction, type LoanActionRequest, lossOf } from '../../domain/approvals/pendingAction.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { invariant, notFound } from '../../domain/errors.ts'
@@ -17,7 +18,7 @@ import {
 } from '../../domain/loan/loan.ts'
 import type { Outcome } from '../../domain/loan/outcomes.ts'
 import type { LoanState } from '../../domain/loan/replay.ts'
-import { type Caller, requireAdmin, requireAsker, requireWriter } from '../access/caller.ts'
+import { type Caller, requireAlone } from '../access/caller.ts'
 import { limitOf, onLoan, type Waits, type Wanted, waitForSecond, wantedOf } from '../approvals/waiting.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
@@ -41,8 +42,16 @@ export interface TransactionRef {
   readonly transactionId: bigint
 }
 
-/** Returns whether only an operator may post the type (contract 4.4). */
-export const isForAdmins = (type: EntryType): boolean => type === 'Write-off' || isCharge(type)
+/** The permission with which a type is posted, where it is not that of repayments (contract 19.2). */
+const PERMISSION_OF: Readonly<Partial<Record<EntryType, Permission>>> = {
+  'Write-off': 'loans.write_off',
+  'Charge-off': 'loans.write',
+  'Waive Interest': 'loans.write',
+}
+
+/** Returns the permission with which a transaction of a type is posted. */
+const permissionOf = (type: EntryType): Permission =>
+  isCharge(type) ? 'loans.restructure' : (PERMISSION_OF[type] ?? 'repayments.post')
 
 /** The parts that a posting works with: the organization says above which amount it waits. */
 type PostDeps = Core & Writing & Pick<Caches, 'organizations'>
@@ -58,9 +67,8 @@ export async function postTransaction(
   ref: LoanRef,
   request: Posting,
 ): Promise<TransactionNow | Waits> {
-  if (isForAdmins(request.type)) requireAdmin(caller)
-  if (lossOf(request)) requireAsker(caller)
-  else requireWriter(caller)
+  requirePermission(caller, permissionOf(request.type))
+  if (!lossOf(request)) requireAlone(caller)
   const organization = await getOrganization(deps, caller)
   const posting = { ...request, paymentMethod: organization.paymentMethod }
   const [limit, loss] = [limitOf(organization, caller), lossOf(posting)]
@@ -142,7 +150,7 @@ async function changeTransaction(
   ref: LoanRef,
   request: LoanActionRequest,
 ): Promise<TransactionNow | Waits> {
-  requireAdmin(caller)
+  requirePermission(caller, request.kind === 'reverse-charge' ? 'loans.restructure' : 'repayments.reverse')
   const limit = limitOf(await getOrganization(deps, caller), caller)
   const changed = await changeLoan<Wanted>(deps, { author: caller, ref }, (loan, now) => {
     const saving = decideAction(loan, request, now)

@@ -10,9 +10,10 @@ import {
   type Waiting,
 } from '../../db/office/payments.ts'
 import { findPayments, PAYMENT_ORDER, type PaymentFilter } from '../../db/payments/payments.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { dateIn } from '../../domain/dates.ts'
 import type { Payment, PaymentStatus } from '../../domain/payments/payment.ts'
-import { type Caller, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Core, Deps } from '../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../paging.ts'
 import { type Channel, listChannels, MOST_CHANNELS } from '../payments/channels.ts'
@@ -93,7 +94,7 @@ export async function messagesOf(
   caller: Caller,
   payment: Pick<Payment, 'id'>,
 ): Promise<PaymentMessage[]> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   return findMessagesOf(db, { organizationId: caller.organizationId, id: payment.id }, MOST_MESSAGES)
 }
 
@@ -104,7 +105,7 @@ export interface ChannelNow extends Omit<ChannelFigures, 'channelId'> {
 
 /** Returns the channels of the organization as they are now; for readers of the book. @throws LendingError `permission_denied` */
 export async function listChannelsNow(deps: Deps, caller: Caller): Promise<ChannelNow[]> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { organizationId } = caller
   const today = dateIn(deps.config.zone, deps.now(organizationId))
   const { items } = await listChannels(deps, caller, { rows: MOST_CHANNELS })

@@ -1,8 +1,9 @@
 import { type SearchAsked, searchBook } from '../../db/office/search.ts'
 import { arrayOf } from '../../db/queries/rows.ts'
+import { hasPermission } from '../../domain/access/permissions.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
-import { type Caller, mayReadPeople } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { PersonHashes } from '../customers/people.ts'
 import type { Deps } from '../deps.ts'
 
@@ -28,7 +29,7 @@ export async function search({ db, people }: Pick<Deps, 'db' | 'people'>, caller
   if (text === '' || text.length > LONGEST_SEARCH || /\p{Cc}/u.test(text))
     throw invalidArgument('search', `must be 1 to ${LONGEST_SEARCH} characters`)
   const { organizationId } = caller
-  const person = mayReadPeople(caller) ? people.searched(organizationId, text) : undefined
+  const person = hasPermission(caller, 'people.read') ? people.searched(organizationId, text) : undefined
   return searchBook(db, { ...askedOf(organizationId, text), ...hashesOf(person) })
 }
 

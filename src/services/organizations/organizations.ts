@@ -13,12 +13,13 @@ import {
 } from '../../db/organizations/organizations.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { type FaultRole, invalidArgument, invariant, LendingError, notFound } from '../../domain/errors.ts'
 import { currencyCodes, currencyOf, type Decimal, toMinor } from '../../domain/money.ts'
 import { type Logo, readLogo } from '../../domain/organization/logo.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
 import { createReadCache, type ReadCache } from '../../toolbox/readCache.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Base } from '../base.ts'
 
 export { MODES, type Mode, type Organization } from '../../db/organizations/organizations.ts'
@@ -168,7 +169,7 @@ export async function updateOrganization(
   caller: Caller,
   asked: SettingsChange,
 ): Promise<OrganizationSettings> {
-  requireAdmin(caller)
+  requirePermission(caller, 'organization.manage')
   const { organizationId } = caller
   const organization = await findOrganization(db, organizationId)
   if (!organization) throw notFound('no organization has that id')

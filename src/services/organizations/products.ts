@@ -1,4 +1,3 @@
-import type { Author } from '../../db/audit/trail.ts'
 import { findOrganization } from '../../db/organizations/organizations.ts'
 import {
   findProduct,
@@ -9,6 +8,7 @@ import {
   PRODUCT_ORDER,
 } from '../../db/organizations/products.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { alreadyExists, failedPrecondition, notFound } from '../../domain/errors.ts'
 import type { Decimal } from '../../domain/money.ts'
@@ -45,9 +45,10 @@ export async function listProducts(deps: Core, { organizationId }: Caller, range
  */
 export async function createProduct(
   { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
-  author: Author,
+  author: Caller,
   request: NewProduct,
 ): Promise<Product> {
+  requirePermission(author, 'products.manage')
   const organization = await findOrganization(db, author.organizationId)
   if (!organization) throw notFound('no organization has that id')
   for (;;) {
@@ -72,9 +73,10 @@ export async function createProduct(
  */
 export async function retireProduct(
   { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
-  author: Author,
+  author: Caller,
   id: number,
 ): Promise<Product> {
+  requirePermission(author, 'products.manage')
   const product = await findProduct(db, author.organizationId, id)
   if (!product) throw notFound('no loan product has that id')
   const isMarked = await markProductRetired(db, author, id, machineNow()).catch((error: unknown) => {

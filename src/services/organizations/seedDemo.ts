@@ -1,4 +1,4 @@
-import { findAccountByEmail, insertAccount, type Role } from '../../db/access/accounts.ts'
+import { findAccountByEmail, insertAccount } from '../../db/access/accounts.ts'
 import { service } from '../../db/audit/trail.ts'
 import { findOrganization, insertOrganization } from '../../db/organizations/organizations.ts'
 import { findProduct, insertProduct } from '../../db/organizations/products.ts'
@@ -34,7 +34,7 @@ const ORGANIZATIONS = [
     organization: { id: 100, name: 'Demo Sandbox', currency: CURRENCY, mode: 'test' },
     accounts: [{ ...DEMO_SANDBOX, roles: ['ADMIN'] }],
   },
-] satisfies { organization: NewOrganization; accounts: { email: string; password: string; roles: Role[] }[] }[]
+] satisfies { organization: NewOrganization; accounts: { email: string; password: string; roles: string[] }[] }[]
 
 type NewOrganization = Parameters<typeof insertOrganization>[1]
 
@@ -94,7 +94,12 @@ export async function findOpenDemoAccounts(db: Db): Promise<string[]> {
   const open: string[] = []
   for (const { email, password } of ORGANIZATIONS.flatMap(({ accounts }) => accounts)) {
     const account = await findAccountByEmail(db, email)
-    if (account && !account.disabled && (await verifyPassword(password, account.passwordHash)))
+    if (
+      account &&
+      !account.disabled &&
+      account.passwordHash !== null &&
+      (await verifyPassword(password, account.passwordHash))
+    )
       open.push(email.split('@')[0]!)
   }
   return open

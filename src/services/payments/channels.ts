@@ -12,13 +12,14 @@ import {
   updateChannel,
 } from '../../db/payments/channels.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, LendingError, notFound } from '../../domain/errors.ts'
 import { currencyCodes, currencyOf, type Decimal, toMinor } from '../../domain/money.ts'
 import type { Adapter } from '../../domain/payments/adapters/adapter.ts'
 import { ADAPTERS, type AdapterName, adapterOf } from '../../domain/payments/adapters.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
-import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { keyTaken } from '../access/idempotency.ts'
 import type { Deps } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
@@ -90,7 +91,7 @@ export async function createChannel(
   caller: Caller,
   request: NewChannel,
 ): Promise<ShownChannel> {
-  requireAdmin(caller)
+  requirePermission(caller, 'payments.manage')
   const organization = await getOrganization(deps, caller)
   const { name, adapter, shortCode = null, account = null, autoAllocate = true, matchPhone = false } = request
   const { currencyCode: currency = organization.currency, zone = deps.config.zone, allowFrom = [] } = request
@@ -204,11 +205,12 @@ async function requireAccount({ db }: Pick<Deps, 'db'>, { organizationId }: Call
 
 /** Returns a channel. @throws LendingError `permission_denied`, `not_found` */
 export async function getChannel({ db }: Pick<Deps, 'db'>, caller: Caller, id: bigint): Promise<Channel> {
-  requireReader(caller)
-  return findAny({ db }, caller, id)
+  requirePermission(caller, 'reports.read')
+  return channelNamed({ db }, caller, id)
 }
 
-async function findAny({ db }: Pick<Deps, 'db'>, { organizationId }: Author, id: bigint): Promise<Channel> {
+/** Returns a channel, for a caller whose permission was asked for already. @throws LendingError `not_found` */
+export async function channelNamed({ db }: Pick<Deps, 'db'>, { organizationId }: Author, id: bigint): Promise<Channel> {
   const channel = id > LARGEST_INT32 ? undefined : await findChannel(db, organizationId, Number(id))
   if (!channel) throw noSuchChannel()
   return channel
@@ -216,7 +218,7 @@ async function findAny({ db }: Pick<Deps, 'db'>, { organizationId }: Author, id:
 
 /** Returns a part of the channels of the organization, by id. @throws LendingError `permission_denied`, `invalid_argument` */
 export async function listChannels({ db }: Pick<Deps, 'db'>, caller: Caller, range: Range): Promise<Ranged<Channel>> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   return rangedOf(await findChannels(db, caller.organizationId, positionOf(range, { arrival: CHANNEL_ORDER })))
 }
 
@@ -234,7 +236,7 @@ type ChangeDeps = Pick<Deps, 'db' | 'machineNow' | 'channels' | 'channelSecrets'
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `aborted` where it is changed by others at once
  */
 export function changeChannel(deps: ChangeDeps, caller: Caller, id: bigint, request: ChannelRequest): Promise<Channel> {
-  requireAdmin(caller)
+  requirePermission(caller, 'payments.manage')
   if (request.zone !== undefined) requireZone(request.zone)
   if (request.allowFrom !== undefined) requireNetworks(request.allowFrom)
   return change(deps, caller, { id, action: 'update' }, (channel, now) => {
@@ -259,7 +261,7 @@ export async function rotateChannelSecret(
   id: bigint,
   overlapHours: number,
 ): Promise<ShownChannel> {
-  requireAdmin(caller)
+  requirePermission(caller, 'payments.manage')
   if (overlapHours > LONGEST_OVERLAP_HOURS)
     throw invalidArgument('overlapHours', `must be 0 to ${LONGEST_OVERLAP_HOURS}`)
   const secret = newSecret()
@@ -281,7 +283,7 @@ async function change(
   decide: (channel: Channel, now: Instant) => Channel,
 ): Promise<Channel> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const before = await findAny({ db }, caller, id)
+    const before = await channelNamed({ db }, caller, id)
     const now = machineNow()
     const after = decide(before, now)
     const isChanged = await updateChannel(db, authorOf(caller), { action, before, after }, now).catch(

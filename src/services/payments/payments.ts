@@ -14,12 +14,13 @@ import {
   sumChannel,
 } from '../../db/payments/payments.ts'
 import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, invariant, notFound } from '../../domain/errors.ts'
 import { currencyOf, type Decimal, minorToText, toMinor } from '../../domain/money.ts'
 import type { Candidate } from '../../domain/payments/matching.ts'
 import { inSuspense, type Payment } from '../../domain/payments/payment.ts'
-import { type Caller, requireReader, requireWriter } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { SavedChange } from '../loans/changes/decide.ts'
 import { countPosted } from '../loans/changes/decide.ts'
@@ -68,7 +69,7 @@ export async function listPayments(
   filter: PaymentFilter,
   range: Range,
 ): Promise<Ranged<PaymentView>> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { organizationId } = caller
   const found = rangedOf(
     await findPayments(deps.db, organizationId, filter, positionOf(range, { arrival: PAYMENT_ORDER })),
@@ -131,7 +132,7 @@ export function allocatePayment(
   id: bigint,
   allocations: readonly AllocationRequest[],
 ): Promise<PaymentView> {
-  requireWriter(caller)
+  requirePermission(caller, 'repayments.post')
   if (allocations.length === 0 || allocations.length > MOST_ALLOCATIONS)
     throw invalidArgument('allocations', `must have 1 to ${MOST_ALLOCATIONS} parts`)
   return changePayment(deps, caller, id, async (transaction, payment) => {
@@ -240,7 +241,7 @@ export async function getPosition(
   id: bigint,
   asOf: LocalDate | undefined,
 ): Promise<Position> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const channel = await getChannel(deps, caller, id)
   const { organizationId } = caller
   const day = asOf ?? dateIn(deps.config.zone, deps.now(organizationId))

@@ -1,7 +1,8 @@
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { failedPrecondition } from '../../domain/errors.ts'
 import type { Decimal } from '../../domain/money.ts'
 import { inSuspense } from '../../domain/payments/payment.ts'
-import { type Caller, requireAdmin, requireWriter } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { type Preview, previewDecision } from '../loans/changes/preview.ts'
 import type { LoanRef, ReadDeps } from '../loans/loans.ts'
 import { postingPart, reversingPart } from './allocateParts.ts'
@@ -27,7 +28,7 @@ export async function previewAllocation(
   id: bigint,
   { loan, amount: asked }: { readonly loan: LoanRef; readonly amount: Decimal },
 ): Promise<PaymentPreview> {
-  requireWriter(caller)
+  requirePermission(caller, 'repayments.post')
   const view = await getPayment(deps, caller, id)
   const { payment } = view
   if (inSuspense(payment) === 0n) throw failedPrecondition('nothing of the payment is in suspense')
@@ -48,7 +49,7 @@ export function previewReversal(
   { loanId, transactionId }: Pick<PaymentPart, 'loanId' | 'transactionId'>,
   note: string | null,
 ): Promise<Preview> {
-  requireAdmin(caller)
+  requirePermission(caller, 'repayments.reverse')
   const decide = reversingPart(transactionId, note)
   return previewDecision(deps, caller, { id: loanId }, (loan, now) => ({ save: decide(loan, now) }))
 }

@@ -2,13 +2,14 @@ import type { Author } from '../../db/audit/trail.ts'
 import type { Channel } from '../../db/payments/channels.ts'
 import { readByReceipts } from '../../db/payments/payments.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, invariant, notFound } from '../../domain/errors.ts'
 import { currencyOf, toMinor } from '../../domain/money.ts'
 import type { Payment } from '../../domain/payments/payment.ts'
 import type { ToldPayment } from '../../domain/payments/told.ts'
 import { LARGEST_INT32 } from '../../toolbox/integers.ts'
-import { type Caller, requireWriter } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Caches, Core, Writing } from '../deps.ts'
 import { type DecideDeps, decideNext } from './decidePayments.ts'
@@ -88,7 +89,7 @@ export async function receivePayment(
   channelId: bigint,
   told: ToldPayment,
 ): Promise<Received> {
-  requireWriter(caller)
+  requirePermission(caller, 'repayments.post')
   const { organizationId } = caller
   const channel = await channelNamed(deps, organizationId, channelId)
   if (channel.disabledAt !== null) throw failedPrecondition('the payment channel is disabled')

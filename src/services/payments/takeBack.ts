@@ -1,11 +1,12 @@
 import type { Transaction } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { mustWait, type PaymentActionRequest } from '../../domain/approvals/pendingAction.ts'
 import { dateIn } from '../../domain/dates.ts'
 import { failedPrecondition } from '../../domain/errors.ts'
 import { currencyOf, type Decimal, toMinor } from '../../domain/money.ts'
 import { causeText } from '../../domain/payments/causes.ts'
 import { inSuspense, type Payment } from '../../domain/payments/payment.ts'
-import { type Caller, requireAdmin } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { limitOf, type Waits, type Wanted, waitForSecond } from '../approvals/waiting.ts'
 import type { Caches } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
@@ -37,7 +38,7 @@ export function reverseAllocations(
   id: bigint,
   request: { readonly note: string | null; readonly only?: readonly bigint[] | undefined },
 ): Promise<PaymentView | Waits> {
-  requireAdmin(caller)
+  requirePermission(caller, 'repayments.reverse')
   return takeBackOrWait(deps, caller, id, reversing(deps, caller, request))
 }
 
@@ -53,7 +54,7 @@ export function returnPayment(
   id: bigint,
   request: { readonly amount?: Decimal | undefined; readonly note: string },
 ): Promise<PaymentView | Waits> {
-  requireAdmin(caller)
+  requirePermission(caller, 'payments.manage')
   return takeBackOrWait(deps, caller, id, returning(deps, caller, request))
 }
 

@@ -10,11 +10,12 @@ import {
   sumMonths,
 } from '../../db/portfolio/growth.ts'
 import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { addPeriods, dateIn, daysBetween, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { replay } from '../../domain/loan/replay.ts'
 import { currencyOf, minorToText } from '../../domain/money.ts'
 import { monthOf } from '../../domain/portfolio/cells.ts'
-import { type Caller, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { type Column, csvFile } from '../csv.ts'
 import type { Caches, Core } from '../deps.ts'
 
@@ -61,7 +62,7 @@ export interface Growth {
  * @throws LendingError `permission_denied`; `resource_exhausted` when too many questions about a whole portfolio wait
  */
 export async function readGrowth(deps: Core & Caches, caller: Caller): Promise<Growth> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { organizationId } = caller
   const { zone } = deps.config
   const read = () => {

@@ -1,13 +1,14 @@
 import { findKeptDay, type KeptDayKey, keepDay, listKeptDays, readSettled } from '../../db/portfolio/keptDays.ts'
 import type { PortfolioAsked } from '../../db/portfolio/positions.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { addPeriods, dateIn, dayBefore, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { momentOf } from '../../domain/delinquency/position.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import type { Cell } from '../../domain/portfolio/cells.ts'
 import { type Division, type Group, groupsOf } from '../../domain/portfolio/cells.ts'
 import { type RollRates, rollRatesOf } from '../../domain/portfolio/rolls.ts'
-import { type Caller, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { findPolicy, type NamedPolicy, namedBy } from '../delinquency/policies.ts'
 import type { Caches, Core } from '../deps.ts'
 import { MOST_DAYS_KEPT } from './keepDays.ts'
@@ -147,7 +148,7 @@ export async function getPortfolioAtRisk(
   caller: Caller,
   { by = [], ...request }: PortfolioRequest & { readonly by?: readonly Division[] | undefined },
 ): Promise<PortfolioAtRisk> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { cells, ...day } = await readPortfolio(deps, caller, request, { byOfficer: by.includes('officer') })
   return { ...day, groups: groupsOf(cells, day.policy.policy, by) }
 }
@@ -176,7 +177,7 @@ export interface PortfolioTime {
  * @throws LendingError `permission_denied`
  */
 export async function listPortfolioDays(deps: Core, caller: Caller): Promise<PortfolioTime> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { organizationId } = caller
   const today = dateIn(deps.config.zone, deps.now(organizationId))
   const policy = await findPolicy(deps, organizationId, {})

@@ -1,8 +1,9 @@
 import { aloneFor } from '../../db/postgres/transaction.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, LendingError } from '../../domain/errors.ts'
 import { type Group, groupsOf, NO_SUMS } from '../../domain/portfolio/cells.ts'
-import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { type BookedProvisions, bookProvisions, readBookedProvisions } from '../accounting/bookProvisions.ts'
 import type { Caches, Core } from '../deps.ts'
 import { type PortfolioDay, type PortfolioRequest, readPortfolio } from './portfolio.ts'
@@ -33,7 +34,7 @@ export async function getProvisions(
   caller: Caller,
   request: Pick<PortfolioRequest, 'asOf' | 'policy'>,
 ): Promise<Provisions> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { cells, asOf, policy } = await readPortfolio(deps, caller, request)
   requireRates(policy.policy.buckets)
   const booked = await readBookedProvisions(deps, caller.organizationId, asOf)
@@ -69,7 +70,7 @@ export async function bookPortfolioProvisions(
   caller: Caller,
   request: { readonly asOf?: LocalDate | undefined },
 ): Promise<BookedProvisions> {
-  requireAdmin(caller)
+  requirePermission(caller, 'accounting.manage')
   const booked = await aloneFor(deps.db, { name: 'provisions', organizationId: caller.organizationId }, () =>
     computeAndBook(deps, caller, request),
   )

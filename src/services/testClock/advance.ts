@@ -13,12 +13,13 @@ import {
   readPending,
   setTestClock,
 } from '../../db/testClock/testClocks.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { addPeriods, dateIn, dayAfter, type Instant, sameTimeOn, startOfDay, toRfc3339 } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, LendingError } from '../../domain/errors.ts'
 import { eventTypesOf } from '../../domain/events/changeEvents.ts'
 import type { EventType } from '../../domain/events/eventTypes.ts'
 import { createGate } from '../../toolbox/gate.ts'
-import { type Caller, requireAdmin, requireRule } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { collectAll } from '../collections/collect.ts'
 import type { Core, Deps, Writing } from '../deps.ts'
 import { sequencerJob } from '../events/sequencer.ts'
@@ -89,7 +90,7 @@ export async function advanceTestClock(
   caller: Caller,
   request: AdvanceRequest,
 ): Promise<Advanced> {
-  requireRule(caller, 'user')
+  requirePermission(caller, 'loans.write')
   const { organizationId } = caller
   getTestClock(deps, caller)
   return inTurn(deps, organizationId, async () => {
@@ -270,7 +271,7 @@ const tooLong = ({ now, config }: PassDeps, organizationId: number) =>
  *   moves the clock, or makes a loan at the same time
  */
 export async function resetTestOrganization(deps: Core, caller: Caller): Promise<ClockNow> {
-  requireAdmin(caller)
+  requirePermission(caller, 'organization.manage')
   const { organizationId } = caller
   getTestClock(deps, caller)
   return inTurn(deps, organizationId, async () => {

@@ -33,22 +33,35 @@ export function addressIn(url: URL): string | undefined {
   return ipaddr.isValid(host) ? host : undefined
 }
 
+/** What a URL is called, for what is said of it. */
+export interface UrlWords {
+  readonly role: 'url' | 'issuer'
+  readonly example: string
+  readonly instead: string
+}
+
+const OF_ENDPOINT: UrlWords = {
+  role: 'url',
+  example: 'https://hooks.example.com/mkopo',
+  instead: ': check the signature of a delivery instead',
+}
+
 /**
- * Reads the URL of an endpoint; addresses of names are checked when they are looked up.
+ * Reads the URL of an endpoint, or of a provider of identities; addresses of names are checked when they are looked up.
  * @param toPrivate whether `http:` and private addresses are allowed
  * @throws LendingError `invalid_argument`
  */
-export function readEndpointUrl(text: string, toPrivate: boolean): URL {
-  const fault = (wording: string) => invalidArgument('url', wording)
+export function readEndpointUrl(text: string, toPrivate: boolean, of: UrlWords = OF_ENDPOINT): URL {
+  const fault = (wording: string) => invalidArgument(of.role, wording)
   if (text.length > LONGEST_URL) throw fault(`must be at most ${LONGEST_URL} characters long`)
   // The parser of URLs would remove them.
   if (/[\s\p{Cc}]/u.test(text)) throw fault('must not contain spaces or control characters')
   const url = URL.parse(text)
-  if (url === null || !/^https?:\/\//i.test(text)) throw fault('must be a URL such as https://hooks.example.com/mkopo')
+  if (url === null || !/^https?:\/\//i.test(text)) throw fault(`must be a URL such as ${of.example}`)
   if (url.protocol === 'http:' && !toPrivate)
     throw fault('must begin with https: the operator of this service does not allow http')
   if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@'))
-    throw fault('must have no user and no password: check the signature of a delivery instead')
+    throw fault(`must have no user and no password${of.instead}`)
   if (text.includes('#')) throw fault('must have no fragment: no request sends it')
   if (url.port === '0') throw fault('must have a port of 1 to 65535')
   const address = addressIn(url)

@@ -8,9 +8,10 @@ import {
   trimAttempts,
 } from '../../db/webhooks/attempts.ts'
 import { changeEndpoint, countWanted } from '../../db/webhooks/endpoints.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { fromRfc3339, type Instant } from '../../domain/dates.ts'
 import { invalidArgument, notFound } from '../../domain/errors.ts'
-import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Deps } from '../deps.ts'
 import { decodeEventCursor } from '../events/eventCursor.ts'
@@ -64,7 +65,7 @@ export async function listAttempts(
   { id, state }: { readonly id: bigint; readonly state?: Attempt['state'] | undefined },
   range: Range,
 ): Promise<Ranged<Attempt>> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const { organizationId } = caller
   await getEndpoint(deps, caller, id)
   const position = positionOf(range, { arrival: ATTEMPTS_ORDER })
@@ -110,7 +111,7 @@ export async function recoverEndpoint(
   id: bigint,
   since: string | Instant,
 ): Promise<number> {
-  requireAdmin(caller)
+  requirePermission(caller, 'organization.manage')
   const { organizationId } = caller
   const target = await targetOf(deps, organizationId, since)
   let upTo = target

@@ -12,11 +12,12 @@ import {
   secretSha256,
 } from '../../db/webhooks/endpoints.ts'
 import type { EndpointState, EventStyle } from '../../db/webhooks/leases.ts'
+import { requirePermission } from '../../domain/access/permissions.ts'
 import { toRfc3339 } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, notFound } from '../../domain/errors.ts'
 import { EVERY_TYPE, WANTED_WORDS } from '../../domain/webhooks/webhooks.ts'
 import { type GateBounds, holderOf } from '../../toolbox/gate.ts'
-import { type Caller, requireAdmin, requireReader } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import { abortedWhereKeyTaken } from '../access/idempotency.ts'
 import type { Deps } from '../deps.ts'
 import { decodeEventCursor } from '../events/eventCursor.ts'
@@ -74,7 +75,7 @@ export async function createEndpoint(
   caller: Caller,
   request: NewEndpointRequest,
 ): Promise<ShownEndpoint> {
-  requireAdmin(caller)
+  requirePermission(caller, 'organization.manage')
   const { url, types = [EVERY_TYPE], style = 'partner', description = '', from = FROM_NOW } = request
   requireTypes(types)
   requireDescription(description)
@@ -94,7 +95,7 @@ export async function createEndpoint(
   )
   if (!made)
     throw failedPrecondition(`the organization has ${MOST_ENDPOINTS} webhook endpoints, the most that there may be`)
-  return { endpoint: await getEndpoint(deps, caller, made.id), secret }
+  return { endpoint: await endpointNamed(deps, caller, made.id), secret }
 }
 
 /** The command line gives any text; the wire has checked it before. */
@@ -134,7 +135,11 @@ async function positionFrom(deps: EndpointDeps, organizationId: number, from: st
 
 /** Returns an endpoint. @throws LendingError `permission_denied`, `not_found` */
 export async function getEndpoint({ db }: Pick<Deps, 'db'>, caller: Caller, id: bigint): Promise<EndpointView> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
+  return endpointNamed({ db }, caller, id)
+}
+
+async function endpointNamed({ db }: Pick<Deps, 'db'>, caller: Caller, id: bigint): Promise<EndpointView> {
   const endpoint = await findEndpoint(db, caller.organizationId, id)
   if (!endpoint) throw noSuchEndpoint()
   return endpoint
@@ -146,7 +151,7 @@ export async function listEndpoints(
   caller: Caller,
   range: Range,
 ): Promise<Ranged<EndpointView>> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const position = placeOf(range, { arrival: ENDPOINTS_ORDER })
   return rangedOf(await findEndpoints(db, caller.organizationId, position))
 }
@@ -171,7 +176,7 @@ export async function updateEndpoint(
   id: bigint,
   request: EndpointRequest,
 ): Promise<EndpointView> {
-  requireAdmin(caller)
+  requirePermission(caller, 'organization.manage')
   if (request.url !== undefined) await requireUrl(deps, request.url)
   const changed = await changeRow(deps.db, caller, { id, now: deps.machineNow() }, async (current) => {
     const { url = current.url, description = current.description, state } = request
@@ -183,7 +188,7 @@ export async function updateEndpoint(
     return { change, trace: { action: 'update', before, after }, wakesParked: state === 'active' }
   })
   if (!changed) throw noSuchEndpoint()
-  return getEndpoint(deps, caller, id)
+  return endpointNamed(deps, caller, id)
 }
 
 function stateChange(current: Endpoint, state: 'active' | 'disabled'): Partial<Endpoint> {
@@ -197,8 +202,8 @@ const shownOf = ({ url, types, style, description, state }: Endpoint) => ({ url,
 
 /** Deletes an endpoint, and all that waits for it. @throws LendingError `permission_denied`, `not_found` */
 export async function deleteEndpoint({ db, machineNow }: EndpointDeps, caller: Caller, id: bigint): Promise<void> {
-  requireAdmin(caller)
-  const endpoint = await getEndpoint({ db }, caller, id)
+  requirePermission(caller, 'organization.manage')
+  const endpoint = await endpointNamed({ db }, caller, id)
   if (!(await deleteRow(db, caller, endpoint, machineNow()))) throw noSuchEndpoint()
 }
 
@@ -212,7 +217,7 @@ export async function rotateSecret(
   id: bigint,
   overlapHours: number,
 ): Promise<ShownEndpoint> {
-  requireAdmin(caller)
+  requirePermission(caller, 'organization.manage')
   if (overlapHours > LONGEST_OVERLAP_HOURS)
     throw invalidArgument('overlapHours', `must be 0 to ${LONGEST_OVERLAP_HOURS}`)
   const secret = makeWebhookSecret()
@@ -229,7 +234,7 @@ export async function rotateSecret(
     }
   })
   if (!(await abortedWhereKeyTaken(rotating))) throw noSuchEndpoint()
-  return { endpoint: await getEndpoint(deps, caller, id), secret }
+  return { endpoint: await endpointNamed(deps, caller, id), secret }
 }
 
 const NO_PREVIOUS = { previousSecret: null, previousUntil: null }
@@ -239,8 +244,8 @@ const NO_PREVIOUS = { previousSecret: null, previousUntil: null }
  * @throws LendingError `permission_denied`, `not_found`
  */
 export async function getShownEndpoint(deps: EndpointDeps, caller: Caller, id: bigint): Promise<ShownEndpoint> {
-  requireAdmin(caller)
-  const endpoint = await getEndpoint(deps, caller, id)
+  requirePermission(caller, 'organization.manage')
+  const endpoint = await endpointNamed(deps, caller, id)
   const stored = await findSecrets(deps.db, caller.organizationId, id)
   if (!stored) throw noSuchEndpoint()
   return { endpoint, secret: webhookBox(deps.config).decrypt(stored.secret) }
@@ -273,8 +278,8 @@ export async function testEndpoint(
   caller: Caller,
   id: bigint,
 ): Promise<Tested> {
-  requireAdmin(caller)
-  const { url } = await getEndpoint(deps, caller, id)
+  requirePermission(caller, 'organization.manage')
+  const { url } = await endpointNamed(deps, caller, id)
   const stored = await findSecrets(deps.db, caller.organizationId, id)
   if (!stored) throw notFound('no webhook endpoint has that id')
   return deps.gates.webhookTests.run(holderOf(caller), async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inPlace } from '../../../src/api/openapi/share.ts'
+import { PERMISSION_NAMES } from '../../../src/domain/access/permissions.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
 import { examplesOf } from '../../support/document.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
@@ -28,6 +29,7 @@ describe('GET /v1/auth/authenticate', () => {
         organizationId: '1',
         email: DEMO_OPERATOR.email,
         roles: ['ADMIN'],
+        permissions: [...PERMISSION_NAMES],
         expiresAt: '2027-01-31T09:30:00.000+03:00',
       },
     })

@@ -99,11 +99,12 @@ describe('GET /v1/auth/token', () => {
     }
     const { createSignIn } = await import('../../../src/services/access/signIn.ts')
     const late = createSignIn({
-      db: { ...db, prisma: { account } } as never,
+      db: { ...db, prisma: { account, secondFactor: db.prisma.secondFactor } } as never,
       keys: service.deps.keys,
       tokenSigner: service.deps.tokenSigner,
       now: service.clock.now,
       issuer: service.deps.config.authUrl,
+      config: service.deps.config,
     })
     const token = await late.issueToken('partner@example.com', 'partner-secret', '10.1.1.1')
     expect((await service.get('/v1/loan-products', { token })).status).toBe(401)

@@ -97,7 +97,14 @@ const ONCE_REPAID: readonly [name: string, query: string][] = [
 ]
 
 /** What is shown of another customer, who repays the loan; and of a code, which is of another service. */
-const ELSEWHERE = ['getCreditScorecard', 'boostCreditLimit', 'activateCustomer', 'verifyDocument']
+const ELSEWHERE = [
+  'getCreditScorecard',
+  'boostCreditLimit',
+  'activateCustomer',
+  'verifyDocument',
+  'deleteRole',
+  'resetSecondFactor',
+]
 
 /** What is shown with a secret, an attempt and a time of its own, and what answers no content. */
 const OF_WEBHOOKS = /^(test|delete|rotate|create|list|get|update|recover)Webhook/

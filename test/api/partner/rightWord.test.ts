@@ -206,6 +206,8 @@ describe('what only an ADMIN may do', () => {
         `post ${MESSAGE}/decide-again`,
         'put /v1/delinquency-policy',
         'patch /v1/organization',
+        ...['get /v1/office-sign-in', 'patch /v1/office-sign-in', 'post /v1/accounts/{id}/reset-second-factor'],
+        ...['get /v1/roles', ...['delete', 'get', 'put'].map((method) => `${method} /v1/roles/{name}`)],
         ...['approve', 'reject'].map((act) => `post /v1/pending-actions/{id}/${act}`),
         'post /v1/pending-actions/reject',
         'get /v1/data-requests',
@@ -236,8 +238,8 @@ describe('what only an ADMIN may do', () => {
         .sort(),
     )
     for (const [role, sentence] of [
-      ['ADMIN', /^\*\*ADMIN only\.\*\*/],
-      ['AUDITOR', /^\*\*ADMIN or AUDITOR only\.\*\*/],
+      ['ADMIN', /^\*\*Takes the permission `[a-z._]+`\*\* \(ADMIN\)\./],
+      ['AUDITOR', /^\*\*Takes the permission `reports\.read`\*\* \(ADMIN and AUDITOR\)\./],
     ] as const)
       for (const [method, path] of markedBy(role).map((name) => name.split(' ') as [string, string])) {
         expect(body.paths[path]![method]!.description).toMatch(sentence)

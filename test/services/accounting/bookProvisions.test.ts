@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { BUILT_IN_ROLES } from '../../../src/domain/access/permissions.ts'
 import { DEFAULT_CHART } from '../../../src/domain/accounting/chart.ts'
 import type { Provision } from '../../../src/domain/accounting/provisions.ts'
 import { operator } from '../../../src/services/access/caller.ts'
@@ -198,7 +199,7 @@ describe('bookProvisions', () => {
   })
 
   it('is refused for all but an ADMIN', async () => {
-    const user = { ...caller, roles: ['USER'] as const }
+    const user = { ...caller, permissions: BUILT_IN_ROLES.USER }
     const asked = { asOf: '2026-02-10', policy, provisions: [] }
     await expect(bookProvisions(service.deps, user, asked)).rejects.toMatchObject({ code: 'permission_denied' })
   })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BUILT_IN_ROLES } from '../../../src/domain/access/permissions.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { type ClosedPeriod, closePeriod } from '../../../src/services/accounting/closePeriod.ts'
 import { closingText } from '../../../src/services/accounting/trialBalance.ts'
@@ -125,7 +126,7 @@ describe('a month', () => {
   })
 
   it('is closed by an operator alone', async () => {
-    const partner = { ...caller, roles: ['USER' as const] }
+    const partner = { ...caller, permissions: BUILT_IN_ROLES.USER }
     await expect(closePeriod(books.service.deps, partner, '2026-07')).rejects.toMatchObject({
       code: 'permission_denied',
     })

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BUILT_IN_ROLES } from '../../../src/domain/access/permissions.ts'
 import { DEFAULT_CHART } from '../../../src/domain/accounting/chart.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { exportJournal, type JournalFormat } from '../../../src/services/accounting/exportJournal.ts'
@@ -111,7 +112,7 @@ it('writes a month as before once a later chart calls an account otherwise', asy
 })
 
 it('is for an ADMIN', async () => {
-  const user = { ...operator(7, 'test'), roles: ['USER' as const] }
+  const user = { ...operator(7, 'test'), permissions: BUILT_IN_ROLES.USER }
   await expect(exportJournal(service.deps, user, { period: '2026-01', format: 'csv' })).rejects.toMatchObject({
     code: 'permission_denied',
   })

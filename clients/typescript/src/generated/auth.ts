@@ -3,7 +3,26 @@ import { type Call, type Sender } from '../operation.ts'
 
 export interface AuthorizeRequest {
   /** `any` token. */
-  rule: 'any' | 'user' | 'admin' | 'auditor'
+  rule:
+    | 'any'
+    | 'user'
+    | 'admin'
+    | 'auditor'
+    | 'customers.write'
+    | 'people.read'
+    | 'people.decide'
+    | 'loans.write'
+    | 'loans.restructure'
+    | 'loans.write_off'
+    | 'repayments.post'
+    | 'repayments.reverse'
+    | 'payments.manage'
+    | 'products.manage'
+    | 'accounting.manage'
+    | 'reports.read'
+    | 'actions.approve'
+    | 'collections.work'
+    | 'organization.manage'
 }
 
 export interface FieldFault {
@@ -26,6 +45,7 @@ export interface Identity {
   organizationId: string
   email: string
   roles: string[]
+  permissions: string[]
   expiresAt: string
 }
 

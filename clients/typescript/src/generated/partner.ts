@@ -2096,6 +2096,22 @@ export interface MaterialityRequest {
   percentOfPrincipal?: number
 }
 
+export interface ShownRoleOfClaim {
+  [key: string]: string
+}
+
+export interface SignInProvider {
+  issuer: string
+  clientId: string
+  roleClaim: string
+  roles: ShownRoleOfClaim
+}
+
+export interface OfficeSignIn {
+  secondFactorRequired: boolean
+  provider?: SignInProvider
+}
+
 export interface Organization {
   id: string
   name: string
@@ -2731,6 +2747,21 @@ export interface ReverseTransactionRequest {
   note?: string
 }
 
+export interface Role {
+  name: string
+  permissions: string[]
+  description: string
+  builtIn: boolean
+}
+
+export interface RoleOfClaim {
+  [key: string]: string
+}
+
+export interface Roles {
+  items: Role[]
+}
+
 export interface RollRateTarget {
   bucket: string
   loans: bigint
@@ -2825,6 +2856,17 @@ export interface SettlementQuote {
   overpaid: number
 }
 
+export interface SignInProviderRequest {
+  /** The issuer, from which what it offers is read. */
+  issuer: string
+  clientId: string
+  /** The claim of userinfo that names roles: a name, or a path such as `realm_access.roles`. */
+  roleClaim: string
+  roles: RoleOfClaim
+  /** Left out: that of before, of the same issuer and client. */
+  clientSecret?: string
+}
+
 export interface SimulatedFaultsRequest {
   /** Payments, the first ones, of which no message is sent. */
   drop?: number
@@ -2908,6 +2950,13 @@ export interface UpdateDelinquencyPolicyRequest {
   cureDays?: number
 }
 
+export interface UpdateOfficeSignInRequest {
+  secondFactorRequired?: boolean
+  provider?: SignInProviderRequest
+  /** True takes the provider away. */
+  withoutProvider?: boolean
+}
+
 export interface UpdateOrganizationRequest {
   /**
    * The name of the lender in documents.
@@ -2988,6 +3037,27 @@ export interface UpdateReminderPolicyRequest {
    * @nullable
    */
   overdueText?: string | null
+}
+
+export interface UpdateRoleRequest {
+  permissions:
+    | 'customers.write'
+    | 'people.read'
+    | 'people.decide'
+    | 'loans.write'
+    | 'loans.restructure'
+    | 'loans.write_off'
+    | 'repayments.post'
+    | 'repayments.reverse'
+    | 'payments.manage'
+    | 'products.manage'
+    | 'accounting.manage'
+    | 'reports.read'
+    | 'actions.approve'
+    | 'collections.work'
+    | 'organization.manage'[]
+  /** What the role is for. */
+  description?: string
 }
 
 export interface UpdateWebhookEndpointRequest {
@@ -3868,6 +3938,8 @@ export type ListAuditTrailParams = {
     | 'account'
     | 'loan product'
     | 'api key'
+    | 'role'
+    | 'office sign-in'
     | 'organization'
     | 'webhook endpoint'
     | 'accounting chart'
@@ -5065,6 +5137,33 @@ export const partnerOperations = ({ send, list }: Sender) => ({
   /** Change the settings of your organization. */
   updateOrganization: (body: UpdateOrganizationRequest, call?: Call): Promise<Organization> =>
     send<Organization>({ method: 'PATCH', path: '/v1/organization', body }, call),
+
+  /** Make or change a role. */
+  updateRole: (name: string, body: UpdateRoleRequest, call?: Call): Promise<Role> =>
+    send<Role>({ method: 'PUT', path: at`/v1/roles/${name}`, body }, call),
+
+  /** Read a role. */
+  getRole: (name: string, call?: Call): Promise<Role> =>
+    send<Role>({ method: 'GET', path: at`/v1/roles/${name}` }, call),
+
+  /** Delete a role. */
+  deleteRole: (name: string, call?: Call): Promise<void> =>
+    send<void>({ method: 'DELETE', path: at`/v1/roles/${name}` }, call),
+
+  /** List the roles. */
+  listRoles: (call?: Call): Promise<Roles> => send<Roles>({ method: 'GET', path: '/v1/roles' }, call),
+
+  /** Read how people sign in. */
+  getOfficeSignIn: (call?: Call): Promise<OfficeSignIn> =>
+    send<OfficeSignIn>({ method: 'GET', path: '/v1/office-sign-in' }, call),
+
+  /** Say how people sign in. */
+  updateOfficeSignIn: (body: UpdateOfficeSignInRequest, call?: Call): Promise<OfficeSignIn> =>
+    send<OfficeSignIn>({ method: 'PATCH', path: '/v1/office-sign-in', body }, call),
+
+  /** Take a second factor away. */
+  resetSecondFactor: (id: string, call?: Call): Promise<void> =>
+    send<void>({ method: 'POST', path: at`/v1/accounts/${id}/reset-second-factor`, keyed: true }, call),
 
   /** Keep what a person asks for. */
   createDataRequest: (id: string, body: CreateDataRequestRequest, call?: Call): Promise<DataRequestRecord> =>

@@ -31,8 +31,6 @@ import {
 import * as examples from './examples.ts'
 
 const tags = ['accounting']
-const role = 'ADMIN' as const
-
 /** Adds the journal: the chart of accounts, postings, balances and the close of months. */
 export function accountingRoutes(app: StyleApp, deps: Deps): void {
   chartRoutes(app, deps)
@@ -45,7 +43,6 @@ function chartRoutes(app: StyleApp, deps: Core): void {
   app.get(
     '/v1/accounting/chart',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getChart',
@@ -61,7 +58,6 @@ function chartRoutes(app: StyleApp, deps: Core): void {
     '/v1/accounting/chart',
     {
       config: {
-        role,
         refusals: ['failed_precondition'],
         explained: {
           failed_precondition: [
@@ -89,7 +85,6 @@ function readingRoutes(app: StyleApp, deps: Core & Caches): void {
   app.get(
     '/v1/accounting/trial-balance',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getTrialBalance',
@@ -113,7 +108,6 @@ function readingRoutes(app: StyleApp, deps: Core & Caches): void {
   app.get(
     '/v1/accounting/journal',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listPostings',
@@ -147,7 +141,6 @@ function exportRoutes(app: StyleApp, deps: Core & Caches): void {
   app.get(
     '/v1/accounting/journal.csv',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getJournalCsv',
@@ -165,7 +158,6 @@ function exportRoutes(app: StyleApp, deps: Core & Caches): void {
   app.get(
     '/v1/accounting/journal.hledger',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getJournalHledger',
@@ -186,7 +178,6 @@ function periodRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/accounting/periods',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listPeriods',
@@ -203,7 +194,6 @@ function periodRoutes(app: StyleApp, deps: Deps): void {
     '/v1/accounting/periods/:period/close',
     {
       config: {
-        role,
         refusals: ['failed_precondition'],
         explained: {
           failed_precondition: [

@@ -44,7 +44,6 @@ function readRoutes(app: StyleApp, deps: Core): void {
   app.get(
     '/v1/pending-actions',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listPendingActions',
@@ -64,7 +63,6 @@ function readRoutes(app: StyleApp, deps: Core): void {
   app.get(
     '/v1/pending-actions/:id',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getPendingAction',
@@ -83,7 +81,6 @@ function approveRoute(app: StyleApp, deps: Deps): void {
     '/v1/pending-actions/:id/approve',
     {
       config: {
-        role: 'ADMIN',
         refusals: ['failed_precondition'],
         explained: { failed_precondition: DECIDED },
         examples: { Approved: examples.approved },
@@ -107,7 +104,6 @@ function rejectRoute(app: StyleApp, deps: Core): void {
     '/v1/pending-actions/:id/reject',
     {
       config: {
-        role: 'ADMIN',
         refusals: ['failed_precondition'],
         explained: { failed_precondition: DECIDED },
         examples: { Rejected: examples.rejected },
@@ -130,7 +126,6 @@ function rejectManyRoute(app: StyleApp, deps: Core): void {
   app.post(
     '/v1/pending-actions/reject',
     {
-      config: { role: 'ADMIN' },
       schema: {
         tags,
         operationId: 'rejectPendingActions',

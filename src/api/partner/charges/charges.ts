@@ -28,7 +28,6 @@ function addCharge(app: StyleApp, deps: Deps, { path, params, named }: Address):
     `/v1/loans${path}/charges`,
     {
       config: {
-        role: 'ADMIN',
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, refusalOf('Fee')] },
         examples: { Charged: examples.charge },
@@ -77,7 +76,6 @@ function addReversal(app: StyleApp, deps: Deps, { path, withTransaction, named }
     `/v1/loans${path}/charges/:transactionId/reverse`,
     {
       config: {
-        role: 'ADMIN',
         canWait: true,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, 'the transaction is reversed already'] },

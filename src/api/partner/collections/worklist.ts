@@ -216,7 +216,6 @@ export function worklistRoutes(app: StyleApp, deps: Deps): void {
   app.put(
     '/v1/reminder-policy',
     {
-      config: { role: 'ADMIN' },
       schema: {
         tags,
         operationId: 'updateReminderPolicy',

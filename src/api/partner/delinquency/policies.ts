@@ -35,7 +35,6 @@ export function policyRoutes(app: StyleApp, deps: Core & Caches): void {
   app.put(
     '/v1/delinquency-policy',
     {
-      config: { role: 'ADMIN' },
       schema: {
         tags,
         operationId: 'updateDelinquencyPolicy',

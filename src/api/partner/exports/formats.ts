@@ -17,8 +17,6 @@ import * as examples from './examples.ts'
 import { formatName } from './exports.wire.ts'
 
 const tags = ['exports']
-const config = { role: 'ADMIN' } as const
-
 const STORED: Explained = {
   already_exists: [
     'The version is stored with another document.',
@@ -90,7 +88,7 @@ export function formatRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/export-formats',
     {
-      config: { ...config, refusals: ['already_exists', 'failed_precondition'], explained: STORED },
+      config: { refusals: ['already_exists', 'failed_precondition'], explained: STORED },
       schema: {
         tags,
         operationId: 'createExportFormat',
@@ -106,7 +104,6 @@ export function formatRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/export-formats',
     {
-      config,
       schema: {
         tags,
         operationId: 'listExportFormats',
@@ -123,7 +120,6 @@ export function formatRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/export-formats/:name',
     {
-      config,
       schema: {
         tags,
         operationId: 'getExportFormat',

@@ -19,8 +19,6 @@ import { named, pageOf, toPage } from '../registry.ts'
 import * as examples from './examples.ts'
 
 const tags = ['exports']
-const config = { role: 'ADMIN' } as const
-
 const ERASED: Explained = {
   failed_precondition: ['The customer was erased.', 'the customer was erased, and nothing of it can be kept'],
 }
@@ -149,7 +147,6 @@ function noticeRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/loans/:id/listing-notices',
     {
-      config,
       schema: {
         tags,
         operationId: 'createListingNotice',
@@ -166,7 +163,6 @@ function noticeRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/loans/:id/listing-notices',
     {
-      config,
       schema: {
         tags,
         operationId: 'listListingNotices',
@@ -187,7 +183,7 @@ function disputeRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/loans/:id/disputes',
     {
-      config: { ...config, refusals: ['failed_precondition'], explained: ERASED },
+      config: { refusals: ['failed_precondition'], explained: ERASED },
       schema: {
         tags,
         operationId: 'createDispute',
@@ -203,7 +199,6 @@ function disputeRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/loans/:id/disputes',
     {
-      config,
       schema: {
         tags,
         operationId: 'listDisputes',
@@ -224,7 +219,7 @@ function resolutionRoute(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/loans/:id/disputes/:disputeId/resolve',
     {
-      config: { ...config, refusals: ['failed_precondition'], explained: HAS_ENDED },
+      config: { refusals: ['failed_precondition'], explained: HAS_ENDED },
       schema: {
         tags,
         operationId: 'resolveDispute',

@@ -1,3 +1,5 @@
+import { builtInRoles } from '../../../services/access/roles.ts'
+
 /** A picture of one pixel. */
 const LOGO = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
@@ -33,3 +35,32 @@ export const firstOrganization = {
   keepOthersYears: null,
   hasLogo: false,
 }
+
+export const role = {
+  name: 'cashier',
+  permissions: ['repayments.post', 'reports.read'],
+  description: 'takes repayments at the counter',
+  builtIn: false,
+}
+
+export const putRole = { permissions: role.permissions, description: role.description }
+
+export const roles = {
+  items: [...builtInRoles().map(({ updatedAt: _, ...one }) => ({ ...one, permissions: [...one.permissions] }))],
+}
+
+const provider = {
+  issuer: 'https://login.example.com/realms/lender',
+  clientId: 'mkopo-office',
+  roleClaim: 'groups',
+  roles: { auditors: 'AUDITOR' },
+}
+
+export const updateOfficeSignIn = {
+  secondFactorRequired: true,
+  provider: { ...provider, clientSecret: 'the secret of the client' },
+}
+
+export const officeSignIn = { secondFactorRequired: true, provider }
+
+export const passwordsAlone = { secondFactorRequired: false }

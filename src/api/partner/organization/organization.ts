@@ -26,7 +26,6 @@ export function organizationRoutes(app: StyleApp, deps: Core & Caches): void {
   app.patch(
     '/v1/organization',
     {
-      config: { role: 'ADMIN' },
       schema: {
         tags,
         operationId: 'updateOrganization',

@@ -40,7 +40,6 @@ function collectionRoutes(app: StyleApp, deps: Deps): void {
     '/v1/payment-channels',
     {
       config: {
-        role: 'ADMIN',
         answersSecret: true,
         refusals: ['failed_precondition'],
         explained: {
@@ -66,7 +65,6 @@ function collectionRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/payment-channels',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listPaymentChannels',
@@ -87,7 +85,6 @@ function singleRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/payment-channels/:id',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getPaymentChannel',
@@ -103,7 +100,6 @@ function singleRoutes(app: StyleApp, deps: Deps): void {
   app.patch(
     '/v1/payment-channels/:id',
     {
-      config: { role: 'ADMIN' },
       schema: {
         tags,
         operationId: 'updatePaymentChannel',
@@ -121,7 +117,6 @@ function singleRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/payment-channels/:id/position',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getPaymentChannelPosition',
@@ -141,7 +136,7 @@ function secretRoute(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/payment-channels/:id/rotate-secret',
     {
-      config: { role: 'ADMIN', answersSecret: true, examples: { Rotated: examples.rotatedChannel } },
+      config: { answersSecret: true, examples: { Rotated: examples.rotatedChannel } },
       schema: {
         tags,
         operationId: 'rotatePaymentChannelSecret',

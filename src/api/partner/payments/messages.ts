@@ -23,7 +23,6 @@ export function messageRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/payment-channels/:id/messages',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listPaymentMessages',
@@ -46,7 +45,6 @@ export function messageRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/payment-channels/:id/messages/:messageId',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getPaymentMessage',
@@ -63,7 +61,6 @@ export function messageRoutes(app: StyleApp, deps: Deps): void {
     '/v1/payment-channels/:id/messages/:messageId/decide-again',
     {
       config: {
-        role: 'ADMIN',
         refusals: ['failed_precondition'],
         explained: {
           failed_precondition: ['The message is not read yet.', 'the message is not read yet; it will be'],

@@ -113,7 +113,6 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/payments',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listPayments',
@@ -201,7 +200,6 @@ function takingBackRoutes(app: StyleApp, deps: Deps): void {
     '/v1/payments/:id/allocations/reverse',
     {
       config: {
-        role: 'ADMIN',
         canWait: true,
         refusals: ['failed_precondition', 'aborted'],
         examples: { Reversed: examples.takenBack },
@@ -229,7 +227,6 @@ function takingBackRoutes(app: StyleApp, deps: Deps): void {
     '/v1/payments/:id/return',
     {
       config: {
-        role: 'ADMIN',
         canWait: true,
         refusals: ['failed_precondition', 'aborted'],
         examples: { Returned: examples.returned },

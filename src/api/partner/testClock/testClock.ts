@@ -57,7 +57,7 @@ export function testClockRoutes(app: StyleApp, deps: Core & Writing): void {
   app.post(
     '/v1/test-clock/reset',
     {
-      config: { role: 'ADMIN', refusals, explained },
+      config: { refusals, explained },
       schema: {
         tags,
         operationId: 'resetTestOrganization',

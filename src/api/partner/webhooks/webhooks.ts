@@ -54,7 +54,6 @@ function collectionRoutes(app: StyleApp, deps: Core & Writing): void {
     '/v1/webhook-endpoints',
     {
       config: {
-        role: 'ADMIN',
         answersSecret: true,
         refusals: ['failed_precondition'],
         explained: {
@@ -81,7 +80,6 @@ function collectionRoutes(app: StyleApp, deps: Core & Writing): void {
   app.get(
     '/v1/webhook-endpoints',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listWebhookEndpoints',
@@ -102,7 +100,6 @@ function singleRoutes(app: StyleApp, deps: Core & Writing): void {
   app.get(
     '/v1/webhook-endpoints/:id',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'getWebhookEndpoint',
@@ -118,7 +115,7 @@ function singleRoutes(app: StyleApp, deps: Core & Writing): void {
   app.patch(
     '/v1/webhook-endpoints/:id',
     {
-      config: { role: 'ADMIN', explained: { invalid_argument: BAD_URL } },
+      config: { explained: { invalid_argument: BAD_URL } },
       schema: {
         tags,
         operationId: 'updateWebhookEndpoint',
@@ -136,7 +133,6 @@ function singleRoutes(app: StyleApp, deps: Core & Writing): void {
   app.delete(
     '/v1/webhook-endpoints/:id',
     {
-      config: { role: 'ADMIN' },
       schema: {
         tags,
         operationId: 'deleteWebhookEndpoint',
@@ -159,7 +155,6 @@ function deliveryRoutes(app: StyleApp, deps: Deps): void {
   app.post(
     '/v1/webhook-endpoints/:id/test',
     {
-      config: { role: 'ADMIN' },
       schema: {
         tags,
         operationId: 'testWebhookEndpoint',
@@ -181,7 +176,6 @@ function deliveryRoutes(app: StyleApp, deps: Deps): void {
   app.get(
     '/v1/webhook-endpoints/:id/deliveries',
     {
-      config: { role: 'AUDITOR' },
       schema: {
         tags,
         operationId: 'listWebhookDeliveries',
@@ -208,7 +202,6 @@ function recoveryRoutes(app: StyleApp, deps: Core & Writing): void {
     '/v1/webhook-endpoints/:id/recover',
     {
       config: {
-        role: 'ADMIN',
         refusals: ['failed_precondition'],
         explained: {
           failed_precondition: [
@@ -234,7 +227,7 @@ function recoveryRoutes(app: StyleApp, deps: Core & Writing): void {
   app.post(
     '/v1/webhook-endpoints/:id/rotate-secret',
     {
-      config: { role: 'ADMIN', answersSecret: true, examples: { Rotated: examples.rotated } },
+      config: { answersSecret: true, examples: { Rotated: examples.rotated } },
       schema: {
         tags,
         operationId: 'rotateWebhookSecret',

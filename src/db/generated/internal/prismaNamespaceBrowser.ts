@@ -58,6 +58,9 @@ export const ModelName = {
   Account: 'Account',
   PageSession: 'PageSession',
   ApiKey: 'ApiKey',
+  OfficeSignIn: 'OfficeSignIn',
+  SecondFactor: 'SecondFactor',
+  Role: 'Role',
   RootSecret: 'RootSecret',
   SigningKey: 'SigningKey',
   LoanProduct: 'LoanProduct',
@@ -202,6 +205,8 @@ export const AccountScalarFieldEnum = {
   roles: 'roles',
   disabledAt: 'disabledAt',
   tokensFrom: 'tokensFrom',
+  issuer: 'issuer',
+  subject: 'subject',
   createdAt: 'createdAt'
 } as const
 
@@ -214,7 +219,10 @@ export const PageSessionScalarFieldEnum = {
   hash: 'hash',
   formSecret: 'formSecret',
   createdAt: 'createdAt',
-  seenAt: 'seenAt'
+  seenAt: 'seenAt',
+  providerTokens: 'providerTokens',
+  checkedAt: 'checkedAt',
+  refreshingUntil: 'refreshingUntil'
 } as const
 
 export type PageSessionScalarFieldEnum = (typeof PageSessionScalarFieldEnum)[keyof typeof PageSessionScalarFieldEnum]
@@ -232,6 +240,45 @@ export const ApiKeyScalarFieldEnum = {
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const OfficeSignInScalarFieldEnum = {
+  organizationId: 'organizationId',
+  secondFactorRequired: 'secondFactorRequired',
+  issuer: 'issuer',
+  clientId: 'clientId',
+  clientSecret: 'clientSecret',
+  roleClaim: 'roleClaim',
+  roleMap: 'roleMap',
+  updatedAt: 'updatedAt'
+} as const
+
+export type OfficeSignInScalarFieldEnum = (typeof OfficeSignInScalarFieldEnum)[keyof typeof OfficeSignInScalarFieldEnum]
+
+
+export const SecondFactorScalarFieldEnum = {
+  organizationId: 'organizationId',
+  accountId: 'accountId',
+  secret: 'secret',
+  confirmedAt: 'confirmedAt',
+  lastStep: 'lastStep',
+  recovery: 'recovery',
+  createdAt: 'createdAt'
+} as const
+
+export type SecondFactorScalarFieldEnum = (typeof SecondFactorScalarFieldEnum)[keyof typeof SecondFactorScalarFieldEnum]
+
+
+export const RoleScalarFieldEnum = {
+  organizationId: 'organizationId',
+  name: 'name',
+  permissions: 'permissions',
+  description: 'description',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RoleScalarFieldEnum = (typeof RoleScalarFieldEnum)[keyof typeof RoleScalarFieldEnum]
 
 
 export const RootSecretScalarFieldEnum = {

@@ -43,6 +43,8 @@ export type AccountMinAggregateOutputType = {
   passwordHash: string | null
   disabledAt: Date | null
   tokensFrom: Date | null
+  issuer: string | null
+  subject: string | null
   createdAt: Date | null
 }
 
@@ -53,6 +55,8 @@ export type AccountMaxAggregateOutputType = {
   passwordHash: string | null
   disabledAt: Date | null
   tokensFrom: Date | null
+  issuer: string | null
+  subject: string | null
   createdAt: Date | null
 }
 
@@ -64,6 +68,8 @@ export type AccountCountAggregateOutputType = {
   roles: number
   disabledAt: number
   tokensFrom: number
+  issuer: number
+  subject: number
   createdAt: number
   _all: number
 }
@@ -86,6 +92,8 @@ export type AccountMinAggregateInputType = {
   passwordHash?: true
   disabledAt?: true
   tokensFrom?: true
+  issuer?: true
+  subject?: true
   createdAt?: true
 }
 
@@ -96,6 +104,8 @@ export type AccountMaxAggregateInputType = {
   passwordHash?: true
   disabledAt?: true
   tokensFrom?: true
+  issuer?: true
+  subject?: true
   createdAt?: true
 }
 
@@ -107,6 +117,8 @@ export type AccountCountAggregateInputType = {
   roles?: true
   disabledAt?: true
   tokensFrom?: true
+  issuer?: true
+  subject?: true
   createdAt?: true
   _all?: true
 }
@@ -201,10 +213,12 @@ export type AccountGroupByOutputType = {
   organizationId: number
   id: number
   email: string
-  passwordHash: string
+  passwordHash: string | null
   roles: string[]
   disabledAt: Date | null
   tokensFrom: Date | null
+  issuer: string | null
+  subject: string | null
   createdAt: Date
   _count: AccountCountAggregateOutputType | null
   _avg: AccountAvgAggregateOutputType | null
@@ -235,53 +249,65 @@ export type AccountWhereInput = {
   organizationId?: Prisma.IntFilter<"Account"> | number
   id?: Prisma.IntFilter<"Account"> | number
   email?: Prisma.StringFilter<"Account"> | string
-  passwordHash?: Prisma.StringFilter<"Account"> | string
+  passwordHash?: Prisma.StringNullableFilter<"Account"> | string | null
   roles?: Prisma.StringNullableListFilter<"Account">
   disabledAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   tokensFrom?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
+  issuer?: Prisma.StringNullableFilter<"Account"> | string | null
+  subject?: Prisma.StringNullableFilter<"Account"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Account"> | Date | string
   organization?: Prisma.XOR<Prisma.OrganizationScalarRelationFilter, Prisma.OrganizationWhereInput>
   sessions?: Prisma.PageSessionListRelationFilter
+  secondFactor?: Prisma.XOR<Prisma.SecondFactorNullableScalarRelationFilter, Prisma.SecondFactorWhereInput> | null
 }
 
 export type AccountOrderByWithRelationInput = {
   organizationId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  passwordHash?: Prisma.SortOrderInput | Prisma.SortOrder
   roles?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   tokensFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  issuer?: Prisma.SortOrderInput | Prisma.SortOrder
+  subject?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   organization?: Prisma.OrganizationOrderByWithRelationInput
   sessions?: Prisma.PageSessionOrderByRelationAggregateInput
+  secondFactor?: Prisma.SecondFactorOrderByWithRelationInput
 }
 
 export type AccountWhereUniqueInput = Prisma.AtLeast<{
   email?: string
+  organizationId_issuer_subject?: Prisma.AccountOrganizationIdIssuerSubjectCompoundUniqueInput
   organizationId_id?: Prisma.AccountOrganizationIdIdCompoundUniqueInput
   AND?: Prisma.AccountWhereInput | Prisma.AccountWhereInput[]
   OR?: Prisma.AccountWhereInput[]
   NOT?: Prisma.AccountWhereInput | Prisma.AccountWhereInput[]
   organizationId?: Prisma.IntFilter<"Account"> | number
   id?: Prisma.IntFilter<"Account"> | number
-  passwordHash?: Prisma.StringFilter<"Account"> | string
+  passwordHash?: Prisma.StringNullableFilter<"Account"> | string | null
   roles?: Prisma.StringNullableListFilter<"Account">
   disabledAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   tokensFrom?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
+  issuer?: Prisma.StringNullableFilter<"Account"> | string | null
+  subject?: Prisma.StringNullableFilter<"Account"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Account"> | Date | string
   organization?: Prisma.XOR<Prisma.OrganizationScalarRelationFilter, Prisma.OrganizationWhereInput>
   sessions?: Prisma.PageSessionListRelationFilter
-}, "organizationId_id" | "email">
+  secondFactor?: Prisma.XOR<Prisma.SecondFactorNullableScalarRelationFilter, Prisma.SecondFactorWhereInput> | null
+}, "organizationId_id" | "email" | "organizationId_issuer_subject">
 
 export type AccountOrderByWithAggregationInput = {
   organizationId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   email?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  passwordHash?: Prisma.SortOrderInput | Prisma.SortOrder
   roles?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   tokensFrom?: Prisma.SortOrderInput | Prisma.SortOrder
+  issuer?: Prisma.SortOrderInput | Prisma.SortOrder
+  subject?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.AccountCountOrderByAggregateInput
   _avg?: Prisma.AccountAvgOrderByAggregateInput
@@ -297,79 +323,97 @@ export type AccountScalarWhereWithAggregatesInput = {
   organizationId?: Prisma.IntWithAggregatesFilter<"Account"> | number
   id?: Prisma.IntWithAggregatesFilter<"Account"> | number
   email?: Prisma.StringWithAggregatesFilter<"Account"> | string
-  passwordHash?: Prisma.StringWithAggregatesFilter<"Account"> | string
+  passwordHash?: Prisma.StringNullableWithAggregatesFilter<"Account"> | string | null
   roles?: Prisma.StringNullableListFilter<"Account">
   disabledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
   tokensFrom?: Prisma.DateTimeNullableWithAggregatesFilter<"Account"> | Date | string | null
+  issuer?: Prisma.StringNullableWithAggregatesFilter<"Account"> | string | null
+  subject?: Prisma.StringNullableWithAggregatesFilter<"Account"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Account"> | Date | string
 }
 
 export type AccountCreateInput = {
   id?: number
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   roles?: Prisma.AccountCreaterolesInput | string[]
   disabledAt?: Date | string | null
   tokensFrom?: Date | string | null
+  issuer?: string | null
+  subject?: string | null
   createdAt: Date | string
   organization: Prisma.OrganizationCreateNestedOneWithoutAccountsInput
   sessions?: Prisma.PageSessionCreateNestedManyWithoutAccountInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutAccountInput
 }
 
 export type AccountUncheckedCreateInput = {
   organizationId: number
   id?: number
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   roles?: Prisma.AccountCreaterolesInput | string[]
   disabledAt?: Date | string | null
   tokensFrom?: Date | string | null
+  issuer?: string | null
+  subject?: string | null
   createdAt: Date | string
   sessions?: Prisma.PageSessionUncheckedCreateNestedManyWithoutAccountInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutAccountInput
 }
 
 export type AccountUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roles?: Prisma.AccountUpdaterolesInput | string[]
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   organization?: Prisma.OrganizationUpdateOneRequiredWithoutAccountsNestedInput
   sessions?: Prisma.PageSessionUpdateManyWithoutAccountNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutAccountNestedInput
 }
 
 export type AccountUncheckedUpdateInput = {
   organizationId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roles?: Prisma.AccountUpdaterolesInput | string[]
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.PageSessionUncheckedUpdateManyWithoutAccountNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutAccountNestedInput
 }
 
 export type AccountCreateManyInput = {
   organizationId: number
   id?: number
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   roles?: Prisma.AccountCreaterolesInput | string[]
   disabledAt?: Date | string | null
   tokensFrom?: Date | string | null
+  issuer?: string | null
+  subject?: string | null
   createdAt: Date | string
 }
 
 export type AccountUpdateManyMutationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roles?: Prisma.AccountUpdaterolesInput | string[]
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -377,10 +421,12 @@ export type AccountUncheckedUpdateManyInput = {
   organizationId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roles?: Prisma.AccountUpdaterolesInput | string[]
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -402,6 +448,12 @@ export type StringNullableListFilter<$PrismaModel = never> = {
   isEmpty?: boolean
 }
 
+export type AccountOrganizationIdIssuerSubjectCompoundUniqueInput = {
+  organizationId: number
+  issuer: string
+  subject: string
+}
+
 export type AccountOrganizationIdIdCompoundUniqueInput = {
   organizationId: number
   id: number
@@ -415,6 +467,8 @@ export type AccountCountOrderByAggregateInput = {
   roles?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrder
   tokensFrom?: Prisma.SortOrder
+  issuer?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -430,6 +484,8 @@ export type AccountMaxOrderByAggregateInput = {
   passwordHash?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrder
   tokensFrom?: Prisma.SortOrder
+  issuer?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -440,6 +496,8 @@ export type AccountMinOrderByAggregateInput = {
   passwordHash?: Prisma.SortOrder
   disabledAt?: Prisma.SortOrder
   tokensFrom?: Prisma.SortOrder
+  issuer?: Prisma.SortOrder
+  subject?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -518,26 +576,46 @@ export type AccountUpdateOneRequiredWithoutSessionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AccountUpdateToOneWithWhereWithoutSessionsInput, Prisma.AccountUpdateWithoutSessionsInput>, Prisma.AccountUncheckedUpdateWithoutSessionsInput>
 }
 
+export type AccountCreateNestedOneWithoutSecondFactorInput = {
+  create?: Prisma.XOR<Prisma.AccountCreateWithoutSecondFactorInput, Prisma.AccountUncheckedCreateWithoutSecondFactorInput>
+  connectOrCreate?: Prisma.AccountCreateOrConnectWithoutSecondFactorInput
+  connect?: Prisma.AccountWhereUniqueInput
+}
+
+export type AccountUpdateOneRequiredWithoutSecondFactorNestedInput = {
+  create?: Prisma.XOR<Prisma.AccountCreateWithoutSecondFactorInput, Prisma.AccountUncheckedCreateWithoutSecondFactorInput>
+  connectOrCreate?: Prisma.AccountCreateOrConnectWithoutSecondFactorInput
+  upsert?: Prisma.AccountUpsertWithoutSecondFactorInput
+  connect?: Prisma.AccountWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AccountUpdateToOneWithWhereWithoutSecondFactorInput, Prisma.AccountUpdateWithoutSecondFactorInput>, Prisma.AccountUncheckedUpdateWithoutSecondFactorInput>
+}
+
 export type AccountCreateWithoutOrganizationInput = {
   id?: number
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   roles?: Prisma.AccountCreaterolesInput | string[]
   disabledAt?: Date | string | null
   tokensFrom?: Date | string | null
+  issuer?: string | null
+  subject?: string | null
   createdAt: Date | string
   sessions?: Prisma.PageSessionCreateNestedManyWithoutAccountInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutAccountInput
 }
 
 export type AccountUncheckedCreateWithoutOrganizationInput = {
   id?: number
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   roles?: Prisma.AccountCreaterolesInput | string[]
   disabledAt?: Date | string | null
   tokensFrom?: Date | string | null
+  issuer?: string | null
+  subject?: string | null
   createdAt: Date | string
   sessions?: Prisma.PageSessionUncheckedCreateNestedManyWithoutAccountInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutAccountInput
 }
 
 export type AccountCreateOrConnectWithoutOrganizationInput = {
@@ -573,33 +651,41 @@ export type AccountScalarWhereInput = {
   organizationId?: Prisma.IntFilter<"Account"> | number
   id?: Prisma.IntFilter<"Account"> | number
   email?: Prisma.StringFilter<"Account"> | string
-  passwordHash?: Prisma.StringFilter<"Account"> | string
+  passwordHash?: Prisma.StringNullableFilter<"Account"> | string | null
   roles?: Prisma.StringNullableListFilter<"Account">
   disabledAt?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
   tokensFrom?: Prisma.DateTimeNullableFilter<"Account"> | Date | string | null
+  issuer?: Prisma.StringNullableFilter<"Account"> | string | null
+  subject?: Prisma.StringNullableFilter<"Account"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Account"> | Date | string
 }
 
 export type AccountCreateWithoutSessionsInput = {
   id?: number
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   roles?: Prisma.AccountCreaterolesInput | string[]
   disabledAt?: Date | string | null
   tokensFrom?: Date | string | null
+  issuer?: string | null
+  subject?: string | null
   createdAt: Date | string
   organization: Prisma.OrganizationCreateNestedOneWithoutAccountsInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutAccountInput
 }
 
 export type AccountUncheckedCreateWithoutSessionsInput = {
   organizationId: number
   id?: number
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   roles?: Prisma.AccountCreaterolesInput | string[]
   disabledAt?: Date | string | null
   tokensFrom?: Date | string | null
+  issuer?: string | null
+  subject?: string | null
   createdAt: Date | string
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutAccountInput
 }
 
 export type AccountCreateOrConnectWithoutSessionsInput = {
@@ -621,64 +707,152 @@ export type AccountUpdateToOneWithWhereWithoutSessionsInput = {
 export type AccountUpdateWithoutSessionsInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roles?: Prisma.AccountUpdaterolesInput | string[]
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   organization?: Prisma.OrganizationUpdateOneRequiredWithoutAccountsNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutAccountNestedInput
 }
 
 export type AccountUncheckedUpdateWithoutSessionsInput = {
   organizationId?: Prisma.IntFieldUpdateOperationsInput | number
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roles?: Prisma.AccountUpdaterolesInput | string[]
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutAccountNestedInput
+}
+
+export type AccountCreateWithoutSecondFactorInput = {
+  id?: number
+  email: string
+  passwordHash?: string | null
+  roles?: Prisma.AccountCreaterolesInput | string[]
+  disabledAt?: Date | string | null
+  tokensFrom?: Date | string | null
+  issuer?: string | null
+  subject?: string | null
+  createdAt: Date | string
+  organization: Prisma.OrganizationCreateNestedOneWithoutAccountsInput
+  sessions?: Prisma.PageSessionCreateNestedManyWithoutAccountInput
+}
+
+export type AccountUncheckedCreateWithoutSecondFactorInput = {
+  organizationId: number
+  id?: number
+  email: string
+  passwordHash?: string | null
+  roles?: Prisma.AccountCreaterolesInput | string[]
+  disabledAt?: Date | string | null
+  tokensFrom?: Date | string | null
+  issuer?: string | null
+  subject?: string | null
+  createdAt: Date | string
+  sessions?: Prisma.PageSessionUncheckedCreateNestedManyWithoutAccountInput
+}
+
+export type AccountCreateOrConnectWithoutSecondFactorInput = {
+  where: Prisma.AccountWhereUniqueInput
+  create: Prisma.XOR<Prisma.AccountCreateWithoutSecondFactorInput, Prisma.AccountUncheckedCreateWithoutSecondFactorInput>
+}
+
+export type AccountUpsertWithoutSecondFactorInput = {
+  update: Prisma.XOR<Prisma.AccountUpdateWithoutSecondFactorInput, Prisma.AccountUncheckedUpdateWithoutSecondFactorInput>
+  create: Prisma.XOR<Prisma.AccountCreateWithoutSecondFactorInput, Prisma.AccountUncheckedCreateWithoutSecondFactorInput>
+  where?: Prisma.AccountWhereInput
+}
+
+export type AccountUpdateToOneWithWhereWithoutSecondFactorInput = {
+  where?: Prisma.AccountWhereInput
+  data: Prisma.XOR<Prisma.AccountUpdateWithoutSecondFactorInput, Prisma.AccountUncheckedUpdateWithoutSecondFactorInput>
+}
+
+export type AccountUpdateWithoutSecondFactorInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roles?: Prisma.AccountUpdaterolesInput | string[]
+  disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  organization?: Prisma.OrganizationUpdateOneRequiredWithoutAccountsNestedInput
+  sessions?: Prisma.PageSessionUpdateManyWithoutAccountNestedInput
+}
+
+export type AccountUncheckedUpdateWithoutSecondFactorInput = {
+  organizationId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  roles?: Prisma.AccountUpdaterolesInput | string[]
+  disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sessions?: Prisma.PageSessionUncheckedUpdateManyWithoutAccountNestedInput
 }
 
 export type AccountCreateManyOrganizationInput = {
   id?: number
   email: string
-  passwordHash: string
+  passwordHash?: string | null
   roles?: Prisma.AccountCreaterolesInput | string[]
   disabledAt?: Date | string | null
   tokensFrom?: Date | string | null
+  issuer?: string | null
+  subject?: string | null
   createdAt: Date | string
 }
 
 export type AccountUpdateWithoutOrganizationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roles?: Prisma.AccountUpdaterolesInput | string[]
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.PageSessionUpdateManyWithoutAccountNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutAccountNestedInput
 }
 
 export type AccountUncheckedUpdateWithoutOrganizationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roles?: Prisma.AccountUpdaterolesInput | string[]
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   sessions?: Prisma.PageSessionUncheckedUpdateManyWithoutAccountNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutAccountNestedInput
 }
 
 export type AccountUncheckedUpdateManyWithoutOrganizationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
   email?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   roles?: Prisma.AccountUpdaterolesInput | string[]
   disabledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tokensFrom?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -721,9 +895,12 @@ export type AccountSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   roles?: boolean
   disabledAt?: boolean
   tokensFrom?: boolean
+  issuer?: boolean
+  subject?: boolean
   createdAt?: boolean
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
   sessions?: boolean | Prisma.Account$sessionsArgs<ExtArgs>
+  secondFactor?: boolean | Prisma.Account$secondFactorArgs<ExtArgs>
   _count?: boolean | Prisma.AccountCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["account"]>
 
@@ -735,6 +912,8 @@ export type AccountSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   roles?: boolean
   disabledAt?: boolean
   tokensFrom?: boolean
+  issuer?: boolean
+  subject?: boolean
   createdAt?: boolean
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["account"]>
@@ -747,6 +926,8 @@ export type AccountSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   roles?: boolean
   disabledAt?: boolean
   tokensFrom?: boolean
+  issuer?: boolean
+  subject?: boolean
   createdAt?: boolean
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["account"]>
@@ -759,13 +940,16 @@ export type AccountSelectScalar = {
   roles?: boolean
   disabledAt?: boolean
   tokensFrom?: boolean
+  issuer?: boolean
+  subject?: boolean
   createdAt?: boolean
 }
 
-export type AccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "email" | "passwordHash" | "roles" | "disabledAt" | "tokensFrom" | "createdAt", ExtArgs["result"]["account"]>
+export type AccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "id" | "email" | "passwordHash" | "roles" | "disabledAt" | "tokensFrom" | "issuer" | "subject" | "createdAt", ExtArgs["result"]["account"]>
 export type AccountInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   organization?: boolean | Prisma.OrganizationDefaultArgs<ExtArgs>
   sessions?: boolean | Prisma.Account$sessionsArgs<ExtArgs>
+  secondFactor?: boolean | Prisma.Account$secondFactorArgs<ExtArgs>
   _count?: boolean | Prisma.AccountCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AccountIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -780,15 +964,18 @@ export type $AccountPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
   objects: {
     organization: Prisma.$OrganizationPayload<ExtArgs>
     sessions: Prisma.$PageSessionPayload<ExtArgs>[]
+    secondFactor: Prisma.$SecondFactorPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     organizationId: number
     id: number
     email: string
-    passwordHash: string
+    passwordHash: string | null
     roles: string[]
     disabledAt: Date | null
     tokensFrom: Date | null
+    issuer: string | null
+    subject: string | null
     createdAt: Date
   }, ExtArgs["result"]["account"]>
   composites: {}
@@ -1186,6 +1373,7 @@ export interface Prisma__AccountClient<T, Null = never, ExtArgs extends runtime.
   readonly [Symbol.toStringTag]: "PrismaPromise"
   organization<T extends Prisma.OrganizationDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.OrganizationDefaultArgs<ExtArgs>>): Prisma.Prisma__OrganizationClient<runtime.Types.Result.GetResult<Prisma.$OrganizationPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   sessions<T extends Prisma.Account$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Account$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PageSessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  secondFactor<T extends Prisma.Account$secondFactorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Account$secondFactorArgs<ExtArgs>>): Prisma.Prisma__SecondFactorClient<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1222,6 +1410,8 @@ export interface AccountFieldRefs {
   readonly roles: Prisma.FieldRef<"Account", 'String[]'>
   readonly disabledAt: Prisma.FieldRef<"Account", 'DateTime'>
   readonly tokensFrom: Prisma.FieldRef<"Account", 'DateTime'>
+  readonly issuer: Prisma.FieldRef<"Account", 'String'>
+  readonly subject: Prisma.FieldRef<"Account", 'String'>
   readonly createdAt: Prisma.FieldRef<"Account", 'DateTime'>
 }
     
@@ -1645,6 +1835,25 @@ export type Account$sessionsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.PageSessionScalarFieldEnum | Prisma.PageSessionScalarFieldEnum[]
+}
+
+/**
+ * Account.secondFactor
+ */
+export type Account$secondFactorArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SecondFactor
+   */
+  select?: Prisma.SecondFactorSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SecondFactor
+   */
+  omit?: Prisma.SecondFactorOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SecondFactorInclude<ExtArgs> | null
+  where?: Prisma.SecondFactorWhereInput
 }
 
 /**

@@ -721,10 +721,6 @@ export type LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput = {
   deleteMany?: Prisma.LoanProductScalarWhereInput | Prisma.LoanProductScalarWhereInput[]
 }
 
-export type BoolFieldUpdateOperationsInput = {
-  set?: boolean
-}
-
 export type LoanProductCreateNestedOneWithoutLoansInput = {
   create?: Prisma.XOR<Prisma.LoanProductCreateWithoutLoansInput, Prisma.LoanProductUncheckedCreateWithoutLoansInput>
   connectOrCreate?: Prisma.LoanProductCreateOrConnectWithoutLoansInput

@@ -303,6 +303,8 @@ export type OrganizationWhereInput = {
   logo?: Prisma.XOR<Prisma.OrganizationLogoNullableScalarRelationFilter, Prisma.OrganizationLogoWhereInput> | null
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
+  roles?: Prisma.RoleListRelationFilter
+  signIn?: Prisma.XOR<Prisma.OfficeSignInNullableScalarRelationFilter, Prisma.OfficeSignInWhereInput> | null
   apiKeys?: Prisma.ApiKeyListRelationFilter
   products?: Prisma.LoanProductListRelationFilter
   customers?: Prisma.CustomerListRelationFilter
@@ -337,6 +339,8 @@ export type OrganizationOrderByWithRelationInput = {
   logo?: Prisma.OrganizationLogoOrderByWithRelationInput
   actions?: Prisma.PendingActionOrderByRelationAggregateInput
   accounts?: Prisma.AccountOrderByRelationAggregateInput
+  roles?: Prisma.RoleOrderByRelationAggregateInput
+  signIn?: Prisma.OfficeSignInOrderByWithRelationInput
   apiKeys?: Prisma.ApiKeyOrderByRelationAggregateInput
   products?: Prisma.LoanProductOrderByRelationAggregateInput
   customers?: Prisma.CustomerOrderByRelationAggregateInput
@@ -375,6 +379,8 @@ export type OrganizationWhereUniqueInput = Prisma.AtLeast<{
   logo?: Prisma.XOR<Prisma.OrganizationLogoNullableScalarRelationFilter, Prisma.OrganizationLogoWhereInput> | null
   actions?: Prisma.PendingActionListRelationFilter
   accounts?: Prisma.AccountListRelationFilter
+  roles?: Prisma.RoleListRelationFilter
+  signIn?: Prisma.XOR<Prisma.OfficeSignInNullableScalarRelationFilter, Prisma.OfficeSignInWhereInput> | null
   apiKeys?: Prisma.ApiKeyListRelationFilter
   products?: Prisma.LoanProductListRelationFilter
   customers?: Prisma.CustomerListRelationFilter
@@ -451,6 +457,8 @@ export type OrganizationCreateInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -485,6 +493,8 @@ export type OrganizationUncheckedCreateInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -519,6 +529,8 @@ export type OrganizationUpdateInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -553,6 +565,8 @@ export type OrganizationUncheckedUpdateInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -801,6 +815,34 @@ export type OrganizationUpdateOneRequiredWithoutApiKeysNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutApiKeysInput, Prisma.OrganizationUpdateWithoutApiKeysInput>, Prisma.OrganizationUncheckedUpdateWithoutApiKeysInput>
 }
 
+export type OrganizationCreateNestedOneWithoutSignInInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutSignInInput, Prisma.OrganizationUncheckedCreateWithoutSignInInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutSignInInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+}
+
+export type OrganizationUpdateOneRequiredWithoutSignInNestedInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutSignInInput, Prisma.OrganizationUncheckedCreateWithoutSignInInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutSignInInput
+  upsert?: Prisma.OrganizationUpsertWithoutSignInInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutSignInInput, Prisma.OrganizationUpdateWithoutSignInInput>, Prisma.OrganizationUncheckedUpdateWithoutSignInInput>
+}
+
+export type OrganizationCreateNestedOneWithoutRolesInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutRolesInput, Prisma.OrganizationUncheckedCreateWithoutRolesInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutRolesInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+}
+
+export type OrganizationUpdateOneRequiredWithoutRolesNestedInput = {
+  create?: Prisma.XOR<Prisma.OrganizationCreateWithoutRolesInput, Prisma.OrganizationUncheckedCreateWithoutRolesInput>
+  connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutRolesInput
+  upsert?: Prisma.OrganizationUpsertWithoutRolesInput
+  connect?: Prisma.OrganizationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrganizationUpdateToOneWithWhereWithoutRolesInput, Prisma.OrganizationUpdateWithoutRolesInput>, Prisma.OrganizationUncheckedUpdateWithoutRolesInput>
+}
+
 export type OrganizationCreateNestedOneWithoutProductsInput = {
   create?: Prisma.XOR<Prisma.OrganizationCreateWithoutProductsInput, Prisma.OrganizationUncheckedCreateWithoutProductsInput>
   connectOrCreate?: Prisma.OrganizationCreateOrConnectWithoutProductsInput
@@ -986,6 +1028,8 @@ export type OrganizationCreateWithoutLogoInput = {
   reminderPolicy?: string | null
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1019,6 +1063,8 @@ export type OrganizationUncheckedCreateWithoutLogoInput = {
   reminderPolicy?: string | null
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1068,6 +1114,8 @@ export type OrganizationUpdateWithoutLogoInput = {
   reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1101,6 +1149,8 @@ export type OrganizationUncheckedUpdateWithoutLogoInput = {
   reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1135,6 +1185,8 @@ export type OrganizationCreateWithoutTestClockInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1168,6 +1220,8 @@ export type OrganizationUncheckedCreateWithoutTestClockInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1217,6 +1271,8 @@ export type OrganizationUpdateWithoutTestClockInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1250,6 +1306,8 @@ export type OrganizationUncheckedUpdateWithoutTestClockInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1282,6 +1340,8 @@ export type OrganizationCreateWithoutActionsInput = {
   reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1315,6 +1375,8 @@ export type OrganizationUncheckedCreateWithoutActionsInput = {
   reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1364,6 +1426,8 @@ export type OrganizationUpdateWithoutActionsInput = {
   reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1397,6 +1461,8 @@ export type OrganizationUncheckedUpdateWithoutActionsInput = {
   reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1430,6 +1496,8 @@ export type OrganizationCreateWithoutAccountsInput = {
   reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -1463,6 +1531,8 @@ export type OrganizationUncheckedCreateWithoutAccountsInput = {
   reminderPolicy?: string | null
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1512,6 +1582,8 @@ export type OrganizationUpdateWithoutAccountsInput = {
   reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -1545,6 +1617,8 @@ export type OrganizationUncheckedUpdateWithoutAccountsInput = {
   reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1579,6 +1653,8 @@ export type OrganizationCreateWithoutApiKeysInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
@@ -1612,6 +1688,8 @@ export type OrganizationUncheckedCreateWithoutApiKeysInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1661,6 +1739,8 @@ export type OrganizationUpdateWithoutApiKeysInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
@@ -1694,6 +1774,320 @@ export type OrganizationUncheckedUpdateWithoutApiKeysInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationCreateWithoutSignInInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  reminderPolicy?: string | null
+  logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationUncheckedCreateWithoutSignInInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  reminderPolicy?: string | null
+  logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationCreateOrConnectWithoutSignInInput = {
+  where: Prisma.OrganizationWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutSignInInput, Prisma.OrganizationUncheckedCreateWithoutSignInInput>
+}
+
+export type OrganizationUpsertWithoutSignInInput = {
+  update: Prisma.XOR<Prisma.OrganizationUpdateWithoutSignInInput, Prisma.OrganizationUncheckedUpdateWithoutSignInInput>
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutSignInInput, Prisma.OrganizationUncheckedCreateWithoutSignInInput>
+  where?: Prisma.OrganizationWhereInput
+}
+
+export type OrganizationUpdateToOneWithWhereWithoutSignInInput = {
+  where?: Prisma.OrganizationWhereInput
+  data: Prisma.XOR<Prisma.OrganizationUpdateWithoutSignInInput, Prisma.OrganizationUncheckedUpdateWithoutSignInInput>
+}
+
+export type OrganizationUpdateWithoutSignInInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationUncheckedUpdateWithoutSignInInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUncheckedUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUncheckedUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUncheckedUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUncheckedUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationCreateWithoutRolesInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  reminderPolicy?: string | null
+  logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationUncheckedCreateWithoutRolesInput = {
+  id: number
+  name: string
+  currency: string
+  officeId?: string
+  officeName?: string
+  paymentMethod?: string
+  createdAt: Date | string
+  mode?: string
+  legalName?: string | null
+  licenceNumber?: string | null
+  approvalAbove?: bigint | number | null
+  keepBorrowersYears?: number | null
+  keepOthersYears?: number | null
+  reminderPolicy?: string | null
+  logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
+  actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
+  accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
+  products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
+  policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  arrears?: Prisma.DelinquencyPolicyUncheckedCreateNestedManyWithoutOrganizationInput
+  figures?: Prisma.BookFiguresUncheckedCreateNestedOneWithoutOrganizationInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutOrganizationInput
+  channels?: Prisma.PaymentChannelUncheckedCreateNestedManyWithoutOrganizationInput
+  formats?: Prisma.ExportFormatUncheckedCreateNestedManyWithoutOrganizationInput
+  exports?: Prisma.ExportFileUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioDays?: Prisma.PortfolioDayUncheckedCreateNestedManyWithoutOrganizationInput
+  portfolioHead?: Prisma.PortfolioHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  collectionsHead?: Prisma.CollectionsHeadUncheckedCreateNestedOneWithoutOrganizationInput
+  testClock?: Prisma.TestClockUncheckedCreateNestedOneWithoutOrganizationInput
+}
+
+export type OrganizationCreateOrConnectWithoutRolesInput = {
+  where: Prisma.OrganizationWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutRolesInput, Prisma.OrganizationUncheckedCreateWithoutRolesInput>
+}
+
+export type OrganizationUpsertWithoutRolesInput = {
+  update: Prisma.XOR<Prisma.OrganizationUpdateWithoutRolesInput, Prisma.OrganizationUncheckedUpdateWithoutRolesInput>
+  create: Prisma.XOR<Prisma.OrganizationCreateWithoutRolesInput, Prisma.OrganizationUncheckedCreateWithoutRolesInput>
+  where?: Prisma.OrganizationWhereInput
+}
+
+export type OrganizationUpdateToOneWithWhereWithoutRolesInput = {
+  where?: Prisma.OrganizationWhereInput
+  data: Prisma.XOR<Prisma.OrganizationUpdateWithoutRolesInput, Prisma.OrganizationUncheckedUpdateWithoutRolesInput>
+}
+
+export type OrganizationUpdateWithoutRolesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
+  products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
+  policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
+  arrears?: Prisma.DelinquencyPolicyUpdateManyWithoutOrganizationNestedInput
+  figures?: Prisma.BookFiguresUpdateOneWithoutOrganizationNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutOrganizationNestedInput
+  channels?: Prisma.PaymentChannelUpdateManyWithoutOrganizationNestedInput
+  formats?: Prisma.ExportFormatUpdateManyWithoutOrganizationNestedInput
+  exports?: Prisma.ExportFileUpdateManyWithoutOrganizationNestedInput
+  portfolioDays?: Prisma.PortfolioDayUpdateManyWithoutOrganizationNestedInput
+  portfolioHead?: Prisma.PortfolioHeadUpdateOneWithoutOrganizationNestedInput
+  collectionsHead?: Prisma.CollectionsHeadUpdateOneWithoutOrganizationNestedInput
+  testClock?: Prisma.TestClockUpdateOneWithoutOrganizationNestedInput
+}
+
+export type OrganizationUncheckedUpdateWithoutRolesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  currency?: Prisma.StringFieldUpdateOperationsInput | string
+  officeId?: Prisma.StringFieldUpdateOperationsInput | string
+  officeName?: Prisma.StringFieldUpdateOperationsInput | string
+  paymentMethod?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  legalName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  licenceNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  approvalAbove?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  keepBorrowersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  keepOthersYears?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  reminderPolicy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
+  actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
+  accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1727,6 +2121,8 @@ export type OrganizationCreateWithoutProductsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
@@ -1760,6 +2156,8 @@ export type OrganizationUncheckedCreateWithoutProductsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1809,6 +2207,8 @@ export type OrganizationUpdateWithoutProductsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
@@ -1842,6 +2242,8 @@ export type OrganizationUncheckedUpdateWithoutProductsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -1875,6 +2277,8 @@ export type OrganizationCreateWithoutCustomersInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyCreateNestedManyWithoutOrganizationInput
@@ -1908,6 +2312,8 @@ export type OrganizationUncheckedCreateWithoutCustomersInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   policies?: Prisma.CreditPolicyUncheckedCreateNestedManyWithoutOrganizationInput
@@ -1957,6 +2363,8 @@ export type OrganizationUpdateWithoutCustomersInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUpdateManyWithoutOrganizationNestedInput
@@ -1990,6 +2398,8 @@ export type OrganizationUncheckedUpdateWithoutCustomersInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   policies?: Prisma.CreditPolicyUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2023,6 +2433,8 @@ export type OrganizationCreateWithoutPoliciesInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2056,6 +2468,8 @@ export type OrganizationUncheckedCreateWithoutPoliciesInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2105,6 +2519,8 @@ export type OrganizationUpdateWithoutPoliciesInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2138,6 +2554,8 @@ export type OrganizationUncheckedUpdateWithoutPoliciesInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2171,6 +2589,8 @@ export type OrganizationCreateWithoutArrearsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2204,6 +2624,8 @@ export type OrganizationUncheckedCreateWithoutArrearsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2253,6 +2675,8 @@ export type OrganizationUpdateWithoutArrearsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2286,6 +2710,8 @@ export type OrganizationUncheckedUpdateWithoutArrearsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2319,6 +2745,8 @@ export type OrganizationCreateWithoutFiguresInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2352,6 +2780,8 @@ export type OrganizationUncheckedCreateWithoutFiguresInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2401,6 +2831,8 @@ export type OrganizationUpdateWithoutFiguresInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2434,6 +2866,8 @@ export type OrganizationUncheckedUpdateWithoutFiguresInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2467,6 +2901,8 @@ export type OrganizationCreateWithoutWebhooksInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2500,6 +2936,8 @@ export type OrganizationUncheckedCreateWithoutWebhooksInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2549,6 +2987,8 @@ export type OrganizationUpdateWithoutWebhooksInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2582,6 +3022,8 @@ export type OrganizationUncheckedUpdateWithoutWebhooksInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2615,6 +3057,8 @@ export type OrganizationCreateWithoutChannelsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2648,6 +3092,8 @@ export type OrganizationUncheckedCreateWithoutChannelsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2697,6 +3143,8 @@ export type OrganizationUpdateWithoutChannelsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2730,6 +3178,8 @@ export type OrganizationUncheckedUpdateWithoutChannelsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2763,6 +3213,8 @@ export type OrganizationCreateWithoutFormatsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2796,6 +3248,8 @@ export type OrganizationUncheckedCreateWithoutFormatsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2845,6 +3299,8 @@ export type OrganizationUpdateWithoutFormatsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -2878,6 +3334,8 @@ export type OrganizationUncheckedUpdateWithoutFormatsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -2911,6 +3369,8 @@ export type OrganizationCreateWithoutExportsInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -2944,6 +3404,8 @@ export type OrganizationUncheckedCreateWithoutExportsInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -2993,6 +3455,8 @@ export type OrganizationUpdateWithoutExportsInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -3026,6 +3490,8 @@ export type OrganizationUncheckedUpdateWithoutExportsInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3059,6 +3525,8 @@ export type OrganizationCreateWithoutPortfolioDaysInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -3092,6 +3560,8 @@ export type OrganizationUncheckedCreateWithoutPortfolioDaysInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -3141,6 +3611,8 @@ export type OrganizationUpdateWithoutPortfolioDaysInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -3174,6 +3646,8 @@ export type OrganizationUncheckedUpdateWithoutPortfolioDaysInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3207,6 +3681,8 @@ export type OrganizationCreateWithoutPortfolioHeadInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -3240,6 +3716,8 @@ export type OrganizationUncheckedCreateWithoutPortfolioHeadInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -3289,6 +3767,8 @@ export type OrganizationUpdateWithoutPortfolioHeadInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -3322,6 +3802,8 @@ export type OrganizationUncheckedUpdateWithoutPortfolioHeadInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3355,6 +3837,8 @@ export type OrganizationCreateWithoutCollectionsHeadInput = {
   logo?: Prisma.OrganizationLogoCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerCreateNestedManyWithoutOrganizationInput
@@ -3388,6 +3872,8 @@ export type OrganizationUncheckedCreateWithoutCollectionsHeadInput = {
   logo?: Prisma.OrganizationLogoUncheckedCreateNestedOneWithoutOrganizationInput
   actions?: Prisma.PendingActionUncheckedCreateNestedManyWithoutOrganizationInput
   accounts?: Prisma.AccountUncheckedCreateNestedManyWithoutOrganizationInput
+  roles?: Prisma.RoleUncheckedCreateNestedManyWithoutOrganizationInput
+  signIn?: Prisma.OfficeSignInUncheckedCreateNestedOneWithoutOrganizationInput
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutOrganizationInput
   products?: Prisma.LoanProductUncheckedCreateNestedManyWithoutOrganizationInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutOrganizationInput
@@ -3437,6 +3923,8 @@ export type OrganizationUpdateWithoutCollectionsHeadInput = {
   logo?: Prisma.OrganizationLogoUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutOrganizationNestedInput
@@ -3470,6 +3958,8 @@ export type OrganizationUncheckedUpdateWithoutCollectionsHeadInput = {
   logo?: Prisma.OrganizationLogoUncheckedUpdateOneWithoutOrganizationNestedInput
   actions?: Prisma.PendingActionUncheckedUpdateManyWithoutOrganizationNestedInput
   accounts?: Prisma.AccountUncheckedUpdateManyWithoutOrganizationNestedInput
+  roles?: Prisma.RoleUncheckedUpdateManyWithoutOrganizationNestedInput
+  signIn?: Prisma.OfficeSignInUncheckedUpdateOneWithoutOrganizationNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutOrganizationNestedInput
   products?: Prisma.LoanProductUncheckedUpdateManyWithoutOrganizationNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutOrganizationNestedInput
@@ -3493,6 +3983,7 @@ export type OrganizationUncheckedUpdateWithoutCollectionsHeadInput = {
 export type OrganizationCountOutputType = {
   actions: number
   accounts: number
+  roles: number
   apiKeys: number
   products: number
   customers: number
@@ -3508,6 +3999,7 @@ export type OrganizationCountOutputType = {
 export type OrganizationCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   actions?: boolean | OrganizationCountOutputTypeCountActionsArgs
   accounts?: boolean | OrganizationCountOutputTypeCountAccountsArgs
+  roles?: boolean | OrganizationCountOutputTypeCountRolesArgs
   apiKeys?: boolean | OrganizationCountOutputTypeCountApiKeysArgs
   products?: boolean | OrganizationCountOutputTypeCountProductsArgs
   customers?: boolean | OrganizationCountOutputTypeCountCustomersArgs
@@ -3542,6 +4034,13 @@ export type OrganizationCountOutputTypeCountActionsArgs<ExtArgs extends runtime.
  */
 export type OrganizationCountOutputTypeCountAccountsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AccountWhereInput
+}
+
+/**
+ * OrganizationCountOutputType without action
+ */
+export type OrganizationCountOutputTypeCountRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RoleWhereInput
 }
 
 /**
@@ -3633,6 +4132,8 @@ export type OrganizationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   logo?: boolean | Prisma.Organization$logoArgs<ExtArgs>
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
   accounts?: boolean | Prisma.Organization$accountsArgs<ExtArgs>
+  roles?: boolean | Prisma.Organization$rolesArgs<ExtArgs>
+  signIn?: boolean | Prisma.Organization$signInArgs<ExtArgs>
   apiKeys?: boolean | Prisma.Organization$apiKeysArgs<ExtArgs>
   products?: boolean | Prisma.Organization$productsArgs<ExtArgs>
   customers?: boolean | Prisma.Organization$customersArgs<ExtArgs>
@@ -3706,6 +4207,8 @@ export type OrganizationInclude<ExtArgs extends runtime.Types.Extensions.Interna
   logo?: boolean | Prisma.Organization$logoArgs<ExtArgs>
   actions?: boolean | Prisma.Organization$actionsArgs<ExtArgs>
   accounts?: boolean | Prisma.Organization$accountsArgs<ExtArgs>
+  roles?: boolean | Prisma.Organization$rolesArgs<ExtArgs>
+  signIn?: boolean | Prisma.Organization$signInArgs<ExtArgs>
   apiKeys?: boolean | Prisma.Organization$apiKeysArgs<ExtArgs>
   products?: boolean | Prisma.Organization$productsArgs<ExtArgs>
   customers?: boolean | Prisma.Organization$customersArgs<ExtArgs>
@@ -3731,6 +4234,8 @@ export type $OrganizationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     logo: Prisma.$OrganizationLogoPayload<ExtArgs> | null
     actions: Prisma.$PendingActionPayload<ExtArgs>[]
     accounts: Prisma.$AccountPayload<ExtArgs>[]
+    roles: Prisma.$RolePayload<ExtArgs>[]
+    signIn: Prisma.$OfficeSignInPayload<ExtArgs> | null
     apiKeys: Prisma.$ApiKeyPayload<ExtArgs>[]
     products: Prisma.$LoanProductPayload<ExtArgs>[]
     customers: Prisma.$CustomerPayload<ExtArgs>[]
@@ -4158,6 +4663,8 @@ export interface Prisma__OrganizationClient<T, Null = never, ExtArgs extends run
   logo<T extends Prisma.Organization$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$logoArgs<ExtArgs>>): Prisma.Prisma__OrganizationLogoClient<runtime.Types.Result.GetResult<Prisma.$OrganizationLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   actions<T extends Prisma.Organization$actionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$actionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PendingActionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accounts<T extends Prisma.Organization$accountsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$accountsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  roles<T extends Prisma.Organization$rolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$rolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  signIn<T extends Prisma.Organization$signInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$signInArgs<ExtArgs>>): Prisma.Prisma__OfficeSignInClient<runtime.Types.Result.GetResult<Prisma.$OfficeSignInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   apiKeys<T extends Prisma.Organization$apiKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$apiKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   products<T extends Prisma.Organization$productsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$productsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoanProductPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   customers<T extends Prisma.Organization$customersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Organization$customersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4672,6 +5179,49 @@ export type Organization$accountsArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.AccountScalarFieldEnum | Prisma.AccountScalarFieldEnum[]
+}
+
+/**
+ * Organization.roles
+ */
+export type Organization$rolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Role
+   */
+  select?: Prisma.RoleSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Role
+   */
+  omit?: Prisma.RoleOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RoleInclude<ExtArgs> | null
+  where?: Prisma.RoleWhereInput
+  orderBy?: Prisma.RoleOrderByWithRelationInput | Prisma.RoleOrderByWithRelationInput[]
+  cursor?: Prisma.RoleWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.RoleScalarFieldEnum | Prisma.RoleScalarFieldEnum[]
+}
+
+/**
+ * Organization.signIn
+ */
+export type Organization$signInArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OfficeSignIn
+   */
+  select?: Prisma.OfficeSignInSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OfficeSignIn
+   */
+  omit?: Prisma.OfficeSignInOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OfficeSignInInclude<ExtArgs> | null
+  where?: Prisma.OfficeSignInWhereInput
 }
 
 /**

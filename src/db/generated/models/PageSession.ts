@@ -43,6 +43,9 @@ export type PageSessionMinAggregateOutputType = {
   formSecret: string | null
   createdAt: Date | null
   seenAt: Date | null
+  providerTokens: string | null
+  checkedAt: Date | null
+  refreshingUntil: Date | null
 }
 
 export type PageSessionMaxAggregateOutputType = {
@@ -52,6 +55,9 @@ export type PageSessionMaxAggregateOutputType = {
   formSecret: string | null
   createdAt: Date | null
   seenAt: Date | null
+  providerTokens: string | null
+  checkedAt: Date | null
+  refreshingUntil: Date | null
 }
 
 export type PageSessionCountAggregateOutputType = {
@@ -61,6 +67,9 @@ export type PageSessionCountAggregateOutputType = {
   formSecret: number
   createdAt: number
   seenAt: number
+  providerTokens: number
+  checkedAt: number
+  refreshingUntil: number
   _all: number
 }
 
@@ -82,6 +91,9 @@ export type PageSessionMinAggregateInputType = {
   formSecret?: true
   createdAt?: true
   seenAt?: true
+  providerTokens?: true
+  checkedAt?: true
+  refreshingUntil?: true
 }
 
 export type PageSessionMaxAggregateInputType = {
@@ -91,6 +103,9 @@ export type PageSessionMaxAggregateInputType = {
   formSecret?: true
   createdAt?: true
   seenAt?: true
+  providerTokens?: true
+  checkedAt?: true
+  refreshingUntil?: true
 }
 
 export type PageSessionCountAggregateInputType = {
@@ -100,6 +115,9 @@ export type PageSessionCountAggregateInputType = {
   formSecret?: true
   createdAt?: true
   seenAt?: true
+  providerTokens?: true
+  checkedAt?: true
+  refreshingUntil?: true
   _all?: true
 }
 
@@ -196,6 +214,9 @@ export type PageSessionGroupByOutputType = {
   formSecret: string
   createdAt: Date
   seenAt: Date
+  providerTokens: string | null
+  checkedAt: Date | null
+  refreshingUntil: Date | null
   _count: PageSessionCountAggregateOutputType | null
   _avg: PageSessionAvgAggregateOutputType | null
   _sum: PageSessionSumAggregateOutputType | null
@@ -228,6 +249,9 @@ export type PageSessionWhereInput = {
   formSecret?: Prisma.StringFilter<"PageSession"> | string
   createdAt?: Prisma.DateTimeFilter<"PageSession"> | Date | string
   seenAt?: Prisma.DateTimeFilter<"PageSession"> | Date | string
+  providerTokens?: Prisma.StringNullableFilter<"PageSession"> | string | null
+  checkedAt?: Prisma.DateTimeNullableFilter<"PageSession"> | Date | string | null
+  refreshingUntil?: Prisma.DateTimeNullableFilter<"PageSession"> | Date | string | null
   account?: Prisma.XOR<Prisma.AccountScalarRelationFilter, Prisma.AccountWhereInput>
 }
 
@@ -238,6 +262,9 @@ export type PageSessionOrderByWithRelationInput = {
   formSecret?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
+  providerTokens?: Prisma.SortOrderInput | Prisma.SortOrder
+  checkedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  refreshingUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   account?: Prisma.AccountOrderByWithRelationInput
 }
 
@@ -252,6 +279,9 @@ export type PageSessionWhereUniqueInput = Prisma.AtLeast<{
   formSecret?: Prisma.StringFilter<"PageSession"> | string
   createdAt?: Prisma.DateTimeFilter<"PageSession"> | Date | string
   seenAt?: Prisma.DateTimeFilter<"PageSession"> | Date | string
+  providerTokens?: Prisma.StringNullableFilter<"PageSession"> | string | null
+  checkedAt?: Prisma.DateTimeNullableFilter<"PageSession"> | Date | string | null
+  refreshingUntil?: Prisma.DateTimeNullableFilter<"PageSession"> | Date | string | null
   account?: Prisma.XOR<Prisma.AccountScalarRelationFilter, Prisma.AccountWhereInput>
 }, "organizationId_hash" | "hash">
 
@@ -262,6 +292,9 @@ export type PageSessionOrderByWithAggregationInput = {
   formSecret?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
+  providerTokens?: Prisma.SortOrderInput | Prisma.SortOrder
+  checkedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  refreshingUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.PageSessionCountOrderByAggregateInput
   _avg?: Prisma.PageSessionAvgOrderByAggregateInput
   _max?: Prisma.PageSessionMaxOrderByAggregateInput
@@ -279,6 +312,9 @@ export type PageSessionScalarWhereWithAggregatesInput = {
   formSecret?: Prisma.StringWithAggregatesFilter<"PageSession"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"PageSession"> | Date | string
   seenAt?: Prisma.DateTimeWithAggregatesFilter<"PageSession"> | Date | string
+  providerTokens?: Prisma.StringNullableWithAggregatesFilter<"PageSession"> | string | null
+  checkedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"PageSession"> | Date | string | null
+  refreshingUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"PageSession"> | Date | string | null
 }
 
 export type PageSessionCreateInput = {
@@ -286,6 +322,9 @@ export type PageSessionCreateInput = {
   formSecret: string
   createdAt: Date | string
   seenAt: Date | string
+  providerTokens?: string | null
+  checkedAt?: Date | string | null
+  refreshingUntil?: Date | string | null
   account: Prisma.AccountCreateNestedOneWithoutSessionsInput
 }
 
@@ -296,6 +335,9 @@ export type PageSessionUncheckedCreateInput = {
   formSecret: string
   createdAt: Date | string
   seenAt: Date | string
+  providerTokens?: string | null
+  checkedAt?: Date | string | null
+  refreshingUntil?: Date | string | null
 }
 
 export type PageSessionUpdateInput = {
@@ -303,6 +345,9 @@ export type PageSessionUpdateInput = {
   formSecret?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  providerTokens?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   account?: Prisma.AccountUpdateOneRequiredWithoutSessionsNestedInput
 }
 
@@ -313,6 +358,9 @@ export type PageSessionUncheckedUpdateInput = {
   formSecret?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  providerTokens?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PageSessionCreateManyInput = {
@@ -322,6 +370,9 @@ export type PageSessionCreateManyInput = {
   formSecret: string
   createdAt: Date | string
   seenAt: Date | string
+  providerTokens?: string | null
+  checkedAt?: Date | string | null
+  refreshingUntil?: Date | string | null
 }
 
 export type PageSessionUpdateManyMutationInput = {
@@ -329,6 +380,9 @@ export type PageSessionUpdateManyMutationInput = {
   formSecret?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  providerTokens?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PageSessionUncheckedUpdateManyInput = {
@@ -338,6 +392,9 @@ export type PageSessionUncheckedUpdateManyInput = {
   formSecret?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  providerTokens?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PageSessionListRelationFilter = {
@@ -362,6 +419,9 @@ export type PageSessionCountOrderByAggregateInput = {
   formSecret?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
+  providerTokens?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrder
+  refreshingUntil?: Prisma.SortOrder
 }
 
 export type PageSessionAvgOrderByAggregateInput = {
@@ -376,6 +436,9 @@ export type PageSessionMaxOrderByAggregateInput = {
   formSecret?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
+  providerTokens?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrder
+  refreshingUntil?: Prisma.SortOrder
 }
 
 export type PageSessionMinOrderByAggregateInput = {
@@ -385,6 +448,9 @@ export type PageSessionMinOrderByAggregateInput = {
   formSecret?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
+  providerTokens?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrder
+  refreshingUntil?: Prisma.SortOrder
 }
 
 export type PageSessionSumOrderByAggregateInput = {
@@ -439,6 +505,9 @@ export type PageSessionCreateWithoutAccountInput = {
   formSecret: string
   createdAt: Date | string
   seenAt: Date | string
+  providerTokens?: string | null
+  checkedAt?: Date | string | null
+  refreshingUntil?: Date | string | null
 }
 
 export type PageSessionUncheckedCreateWithoutAccountInput = {
@@ -446,6 +515,9 @@ export type PageSessionUncheckedCreateWithoutAccountInput = {
   formSecret: string
   createdAt: Date | string
   seenAt: Date | string
+  providerTokens?: string | null
+  checkedAt?: Date | string | null
+  refreshingUntil?: Date | string | null
 }
 
 export type PageSessionCreateOrConnectWithoutAccountInput = {
@@ -484,6 +556,9 @@ export type PageSessionScalarWhereInput = {
   formSecret?: Prisma.StringFilter<"PageSession"> | string
   createdAt?: Prisma.DateTimeFilter<"PageSession"> | Date | string
   seenAt?: Prisma.DateTimeFilter<"PageSession"> | Date | string
+  providerTokens?: Prisma.StringNullableFilter<"PageSession"> | string | null
+  checkedAt?: Prisma.DateTimeNullableFilter<"PageSession"> | Date | string | null
+  refreshingUntil?: Prisma.DateTimeNullableFilter<"PageSession"> | Date | string | null
 }
 
 export type PageSessionCreateManyAccountInput = {
@@ -491,6 +566,9 @@ export type PageSessionCreateManyAccountInput = {
   formSecret: string
   createdAt: Date | string
   seenAt: Date | string
+  providerTokens?: string | null
+  checkedAt?: Date | string | null
+  refreshingUntil?: Date | string | null
 }
 
 export type PageSessionUpdateWithoutAccountInput = {
@@ -498,6 +576,9 @@ export type PageSessionUpdateWithoutAccountInput = {
   formSecret?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  providerTokens?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PageSessionUncheckedUpdateWithoutAccountInput = {
@@ -505,6 +586,9 @@ export type PageSessionUncheckedUpdateWithoutAccountInput = {
   formSecret?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  providerTokens?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PageSessionUncheckedUpdateManyWithoutAccountInput = {
@@ -512,6 +596,9 @@ export type PageSessionUncheckedUpdateManyWithoutAccountInput = {
   formSecret?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  providerTokens?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refreshingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -523,6 +610,9 @@ export type PageSessionSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   formSecret?: boolean
   createdAt?: boolean
   seenAt?: boolean
+  providerTokens?: boolean
+  checkedAt?: boolean
+  refreshingUntil?: boolean
   account?: boolean | Prisma.AccountDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["pageSession"]>
 
@@ -533,6 +623,9 @@ export type PageSessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   formSecret?: boolean
   createdAt?: boolean
   seenAt?: boolean
+  providerTokens?: boolean
+  checkedAt?: boolean
+  refreshingUntil?: boolean
   account?: boolean | Prisma.AccountDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["pageSession"]>
 
@@ -543,6 +636,9 @@ export type PageSessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   formSecret?: boolean
   createdAt?: boolean
   seenAt?: boolean
+  providerTokens?: boolean
+  checkedAt?: boolean
+  refreshingUntil?: boolean
   account?: boolean | Prisma.AccountDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["pageSession"]>
 
@@ -553,9 +649,12 @@ export type PageSessionSelectScalar = {
   formSecret?: boolean
   createdAt?: boolean
   seenAt?: boolean
+  providerTokens?: boolean
+  checkedAt?: boolean
+  refreshingUntil?: boolean
 }
 
-export type PageSessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "accountId" | "hash" | "formSecret" | "createdAt" | "seenAt", ExtArgs["result"]["pageSession"]>
+export type PageSessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"organizationId" | "accountId" | "hash" | "formSecret" | "createdAt" | "seenAt" | "providerTokens" | "checkedAt" | "refreshingUntil", ExtArgs["result"]["pageSession"]>
 export type PageSessionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   account?: boolean | Prisma.AccountDefaultArgs<ExtArgs>
 }
@@ -578,6 +677,9 @@ export type $PageSessionPayload<ExtArgs extends runtime.Types.Extensions.Interna
     formSecret: string
     createdAt: Date
     seenAt: Date
+    providerTokens: string | null
+    checkedAt: Date | null
+    refreshingUntil: Date | null
   }, ExtArgs["result"]["pageSession"]>
   composites: {}
 }
@@ -1008,6 +1110,9 @@ export interface PageSessionFieldRefs {
   readonly formSecret: Prisma.FieldRef<"PageSession", 'String'>
   readonly createdAt: Prisma.FieldRef<"PageSession", 'DateTime'>
   readonly seenAt: Prisma.FieldRef<"PageSession", 'DateTime'>
+  readonly providerTokens: Prisma.FieldRef<"PageSession", 'String'>
+  readonly checkedAt: Prisma.FieldRef<"PageSession", 'DateTime'>
+  readonly refreshingUntil: Prisma.FieldRef<"PageSession", 'DateTime'>
 }
     
 

@@ -8,7 +8,7 @@ import {
 } from '../../../services/access/reportingRoles.ts'
 import { type OfOrganization, organizationOption, wholeNumber } from '../../options.ts'
 import { perform, type Shell } from '../../perform.ts'
-import { GENERATE, passwordFrom } from '../accounts.ts'
+import { GENERATE, passwordFrom } from '../access/accounts.ts'
 
 /** Roles are the owner's to make: the service's role may not. */
 const AS_OWNER = { asOwner: true }

@@ -3,7 +3,7 @@ import type { StoredLoan } from '../../../db/loans/storedLoan.ts'
 import type { Instant } from '../../../domain/dates.ts'
 import { type Decision, type Saving, stateOf } from '../../../domain/loan/loan.ts'
 import type { LoanState } from '../../../domain/loan/replay.ts'
-import { type Caller, requireAdmin } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import { getLoan, type ReadDeps } from '../loans.ts'
 import { savedFirst, withWaiver } from './settleEarly.ts'
 
@@ -22,22 +22,8 @@ export interface Preview {
 const NO_ID = 0n
 
 /**
- * Decides on a loan as a change of an ADMIN would, and saves nothing.
- * @throws LendingError `permission_denied`, and as `previewDecision`
- */
-export async function previewChange(
-  deps: ReadDeps,
-  caller: Caller,
-  ref: LoanRef,
-  decide: (loan: StoredLoan, now: Instant) => Saving,
-): Promise<Preview> {
-  requireAdmin(caller)
-  return previewDecision(deps, caller, ref, decide)
-}
-
-/**
  * Decides on a loan as a change would, and saves nothing: with the waiver that follows where the change settles the loan
- * early.
+ * early. The operation or the page that shows the preview has asked for the permission of the change.
  * @throws LendingError `not_found`, and the refusals of `decide`
  */
 export async function previewDecision(

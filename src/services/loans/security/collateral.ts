@@ -6,6 +6,7 @@ import {
   insertCollateral,
   releaseCollateralOf,
 } from '../../../db/loans/security/collateral.ts'
+import { hasPermission, requirePermission } from '../../../domain/access/permissions.ts'
 import { requireKey } from '../../../domain/customer/customer.ts'
 import { dateIn, type LocalDate } from '../../../domain/dates.ts'
 import { notFound } from '../../../domain/errors.ts'
@@ -17,7 +18,7 @@ import {
   requireValued,
 } from '../../../domain/loan/security.ts'
 import { type Decimal, toMinor } from '../../../domain/money.ts'
-import { type Caller, mayReadPeople, requireWriter } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import { abortedWhereKeyTaken } from '../../access/idempotency.ts'
 import type { Core, Writing } from '../../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../../paging.ts'
@@ -56,7 +57,7 @@ export function collateralFor(
   currency: string,
 ): CollateralView {
   const { customerId: id, details: text, personKey } = collateral
-  const isReadable = text !== null && personKey !== null && mayReadPeople(caller)
+  const isReadable = text !== null && personKey !== null && hasPermission(caller, 'people.read')
   const { organizationId } = caller
   const details = isReadable ? detailsFromText(people.openText({ organizationId, id }, text, personKey)) : undefined
   return { collateral, currency, details }
@@ -72,7 +73,7 @@ export async function addCollateral(
   ref: LoanRef,
   { kind, value, valuedOn: given, ...details }: CollateralRequest,
 ): Promise<CollateralView> {
-  requireWriter(caller)
+  requirePermission(caller, 'loans.write')
   const { organizationId } = caller
   const now = deps.now(organizationId)
   const today = dateIn(deps.config.zone, now)
@@ -107,7 +108,7 @@ export async function releaseCollateral(
   { ref, id }: { readonly ref: LoanRef; readonly id: bigint },
   request: ReleaseRequest,
 ): Promise<CollateralView> {
-  requireWriter(caller)
+  requirePermission(caller, 'loans.write')
   const now = deps.now(caller.organizationId)
   const today = dateIn(deps.config.zone, now)
   const { currency } = await requireSecuredLoan(deps, caller, ref)

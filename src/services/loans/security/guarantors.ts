@@ -8,12 +8,13 @@ import {
   type NewGuarantor,
   releaseGuarantorOf,
 } from '../../../db/loans/security/guarantors.ts'
+import { hasPermission, requirePermission } from '../../../domain/access/permissions.ts'
 import { fullName, type Identity, requirePossible } from '../../../domain/customer/identity.ts'
 import { dateIn, type LocalDate } from '../../../domain/dates.ts'
 import { alreadyExists, invalidArgument, notFound } from '../../../domain/errors.ts'
 import { requireDays } from '../../../domain/loan/security.ts'
 import { type Decimal, toMinor } from '../../../domain/money.ts'
-import { type Caller, mayReadPeople, requireWriter } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import { abortedWhereKeyTaken } from '../../access/idempotency.ts'
 import type { Core, Writing } from '../../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../../paging.ts'
@@ -50,7 +51,11 @@ type PeopleDeps = Core & Pick<Writing, 'people'>
 /** Returns the guarantor as a caller may see it. */
 function viewOf({ people }: PeopleDeps, caller: Caller, guarantor: Guarantor, currency: string): GuarantorView {
   const whose = { organizationId: caller.organizationId, id: guarantor.id, entity: 'guarantor' } as const
-  return { guarantor, currency, identity: mayReadPeople(caller) ? people.open(whose, guarantor) : undefined }
+  return {
+    guarantor,
+    currency,
+    identity: hasPermission(caller, 'people.read') ? people.open(whose, guarantor) : undefined,
+  }
 }
 
 /**
@@ -64,7 +69,7 @@ export async function addGuarantor(
   ref: LoanRef,
   { who, relationship, amount, from, until }: GuarantorRequest,
 ): Promise<GuarantorView> {
-  requireWriter(caller)
+  requirePermission(caller, 'loans.write')
   const { organizationId } = caller
   const now = deps.now(organizationId)
   const today = dateIn(deps.config.zone, now)
@@ -120,7 +125,7 @@ export async function releaseGuarantor(
   { ref, id }: { readonly ref: LoanRef; readonly id: bigint },
   request: ReleaseRequest,
 ): Promise<GuarantorView> {
-  requireWriter(caller)
+  requirePermission(caller, 'loans.write')
   const now = deps.now(caller.organizationId)
   const today = dateIn(deps.config.zone, now)
   const { currency } = await requireSecuredLoan(deps, caller, ref)

@@ -8,12 +8,13 @@ import {
   reopenMessage,
 } from '../../../db/payments/inbox.ts'
 import { isUniqueViolation } from '../../../db/postgres/errors.ts'
+import { requirePermission } from '../../../domain/access/permissions.ts'
 import { failedPrecondition, LendingError, notFound } from '../../../domain/errors.ts'
-import { type Caller, requireAdmin, requireReader } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import { keyTaken } from '../../access/idempotency.ts'
 import type { Core, Writing } from '../../deps.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../../paging.ts'
-import { getChannel } from '../channels.ts'
+import { channelNamed } from '../channels.ts'
 import { type Message, openedMessage } from './messages.ts'
 
 export { type KeptMessage, MESSAGE_STATES, type MessageState } from '../../../db/payments/inbox.ts'
@@ -29,8 +30,8 @@ export async function listMessages(
   { channelId, states }: { readonly channelId: bigint; readonly states: readonly MessageState[] | undefined },
   range: Range,
 ): Promise<Ranged<KeptMessage>> {
-  requireReader(caller)
-  const { organizationId, id } = await getChannel({ db }, caller, channelId)
+  requirePermission(caller, 'reports.read')
+  const { organizationId, id } = await channelNamed({ db }, caller, channelId)
   const position = positionOf(range, { arrival: MESSAGE_ORDER })
   return rangedOf(await findMessages(db, { organizationId, channelId: id }, states, position))
 }
@@ -49,13 +50,13 @@ export async function getMessage(
   caller: Caller,
   of: Of,
 ): Promise<OpenedMessage> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const kept = await messageNamed({ db }, caller, of)
   return { kept, message: openedMessage(paymentBox, kept.message) }
 }
 
 async function messageNamed({ db }: Pick<Core, 'db'>, caller: Caller, of: Of): Promise<KeptMessage> {
-  const { organizationId, id: channelId } = await getChannel({ db }, caller, of.channelId)
+  const { organizationId, id: channelId } = await channelNamed({ db }, caller, of.channelId)
   const message = await findMessage(db, { organizationId, channelId, id: of.messageId })
   if (!message) throw notFound('the payment channel has no message of that id')
   return message
@@ -66,7 +67,7 @@ async function messageNamed({ db }: Pick<Core, 'db'>, caller: Caller, of: Of): P
  * @throws LendingError `permission_denied`, `not_found`, `failed_precondition` where it is not read yet, `aborted`
  */
 export async function decideAgain({ db, now }: Pick<Core, 'db' | 'now'>, caller: Caller, of: Of): Promise<KeptMessage> {
-  requireAdmin(caller)
+  requirePermission(caller, 'payments.manage')
   const message = await messageNamed({ db }, caller, of)
   if (message.state === 'pending') throw failedPrecondition('the message is not read yet; it will be')
   const { organizationId, accountId, requestId, claim } = caller

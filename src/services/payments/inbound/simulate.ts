@@ -1,13 +1,14 @@
 import type { Channel } from '../../../db/payments/channels.ts'
+import { requirePermission } from '../../../domain/access/permissions.ts'
 import { failedPrecondition, invalidArgument, notFound } from '../../../domain/errors.ts'
 import { currencyOf, type Decimal, minorToText, toMinor } from '../../../domain/money.ts'
 import type { Adapter } from '../../../domain/payments/adapters/adapter.ts'
 import { type Simulated, tellsReversals, writeMessage } from '../../../domain/payments/adapters/write.ts'
 import { adapterOf } from '../../../domain/payments/adapters.ts'
-import { type Caller, requireAdmin } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import type { Deps } from '../../deps.ts'
 import { getOrganization } from '../../organizations/organizations.ts'
-import { getChannel } from '../channels.ts'
+import { channelNamed } from '../channels.ts'
 import { type Answer, takeMessage } from './messages.ts'
 
 /** The most payments of one simulation. */
@@ -53,12 +54,12 @@ export async function simulatePayments(
   caller: Caller,
   { channelId, payments, faults }: SimulationRequest,
 ): Promise<SentMessage[]> {
-  requireAdmin(caller)
+  requirePermission(caller, 'payments.manage')
   if ((await getOrganization(deps, caller)).mode !== 'test')
     throw failedPrecondition(
       'your organization is a live one, and only a test organization has a simulator of its providers',
     )
-  const channel = await getChannel(deps, caller, channelId).catch(() => {
+  const channel = await channelNamed(deps, caller, channelId).catch(() => {
     throw notFound((nameOf) => `no payment channel has that id, given as ${nameOf('channelId')}`)
   })
   if (channel.disabledAt !== null) throw failedPrecondition('the payment channel is disabled')

@@ -23,6 +23,7 @@ import { insertReversals } from '../../../db/payments/reversals.ts'
 import { inTransaction, type Transaction } from '../../../db/postgres/transaction.ts'
 import { cursorAt, encodeCursor } from '../../../db/queries/cursor.ts'
 import { reserveIds } from '../../../db/queries/idBlocks.ts'
+import { requirePermission } from '../../../domain/access/permissions.ts'
 import { dayAfter, type Instant, type LocalDate, startOfDay } from '../../../domain/dates.ts'
 import { type FaultRole, invalidArgument, notFound } from '../../../domain/errors.ts'
 import { currencyOf, type Decimal, toMinor } from '../../../domain/money.ts'
@@ -35,11 +36,11 @@ import {
   type Statement,
 } from '../../../domain/payments/reconciliation.ts'
 import type { StatementLayout } from '../../../domain/payments/statementLayouts.ts'
-import { type Caller, requireAdmin, requireReader } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import { abortedWhereKeyTaken } from '../../access/idempotency.ts'
 import { positionOf, type Range, type Ranged, rangedOf } from '../../paging.ts'
 import { channelOf } from '../channelCache.ts'
-import { getChannel } from '../channels.ts'
+import { channelNamed } from '../channels.ts'
 import type { DecideDeps } from '../decidePayments.ts'
 import { newPayment } from '../receivePayments.ts'
 import { MOST_STATEMENT_LINES, readStatement } from './readStatement.ts'
@@ -89,9 +90,9 @@ export interface StatementRequest {
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument` naming the line that cannot be read
  */
 export async function reconcile(deps: DecideDeps, caller: Caller, request: StatementRequest): Promise<Reconciliation> {
-  requireAdmin(caller)
+  requirePermission(caller, 'payments.manage')
   const { from, to, onProgress } = request
-  const channel = await getChannel(deps, caller, request.channelId)
+  const channel = await channelNamed(deps, caller, request.channelId)
   if (from > to) throw invalidArgument('to', (nameOf) => `must not be before ${nameOf('from')}`)
   if (startOfDay(to, 'UTC') - startOfDay(from, 'UTC') >= MOST_DAYS * 86_400_000)
     throw invalidArgument('to', (nameOf) => `must be less than ${MOST_DAYS} days after ${nameOf('from')}`)
@@ -228,11 +229,15 @@ const noSuchRun = () => notFound('no reconciliation has that id')
 
 /** Returns a comparison. @throws LendingError `permission_denied`, `not_found` */
 export async function getReconciliation(
-  { db }: Pick<DecideDeps, 'db'>,
+  deps: Pick<DecideDeps, 'db'>,
   caller: Caller,
   id: bigint,
 ): Promise<Reconciliation> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
+  return runNamed(deps, caller, id)
+}
+
+async function runNamed({ db }: Pick<DecideDeps, 'db'>, caller: Caller, id: bigint): Promise<Reconciliation> {
   const run = await readReconciliation(db, caller.organizationId, id)
   if (!run) throw noSuchRun()
   return run
@@ -245,7 +250,7 @@ export async function listReconciliations(
   channelId: number | null,
   range: Range,
 ): Promise<Ranged<Reconciliation>> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const of = { organizationId: caller.organizationId, channelId }
   return rangedOf(await findReconciliations(db, of, positionOf(range, { arrival: RECONCILIATION_ORDER })))
 }
@@ -260,7 +265,7 @@ export async function listNewestReconciliations(
   channelId: number | null,
   range: Omit<Range, 'page'>,
 ): Promise<Ranged<Reconciliation>> {
-  requireReader(caller)
+  requirePermission(caller, 'reports.read')
   const of = { organizationId: caller.organizationId, channelId }
   return rangedOf(await findNewest(db, of, positionOf(range, { arrival: NEWEST_RECONCILIATIONS })))
 }
@@ -293,8 +298,8 @@ export async function listLines(
  * @throws LendingError `permission_denied`, `not_found`
  */
 export async function applyReconciliation(deps: DecideDeps, caller: Caller, id: bigint): Promise<Reconciliation> {
-  requireAdmin(caller)
-  const run = await getReconciliation(deps, caller, id)
+  requirePermission(caller, 'payments.manage')
+  const run = await runNamed(deps, caller, id)
   const channel = await channelOf(deps, run)
   const author = authorOf(caller)
   return abortedWhereKeyTaken(

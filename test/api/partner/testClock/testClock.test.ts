@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BUILT_IN_ROLES } from '../../../../src/domain/access/permissions.ts'
 import { operator } from '../../../../src/services/access/caller.ts'
 import { checkBook } from '../../../../src/services/book/bookCheck.ts'
 import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
@@ -151,7 +152,9 @@ describe('what a reset leaves', () => {
   it('is for an ADMIN', async () => {
     const asUser = operator(SANDBOX, 'test')
     const { resetTestOrganization } = await import('../../../../src/services/testClock/advance.ts')
-    await expect(resetTestOrganization(service.deps, { ...asUser, roles: ['USER'] })).rejects.toThrow('role ADMIN')
+    await expect(resetTestOrganization(service.deps, { ...asUser, permissions: BUILT_IN_ROLES.USER })).rejects.toThrow(
+      'takes the permission organization.manage',
+    )
   })
 
   it('is accounts, keys, products and endpoints, and a clock that runs', async () => {

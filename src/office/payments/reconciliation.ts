@@ -11,6 +11,7 @@ import { LAYOUT_WORDS, LINE_KIND_WORDS } from '../../words/reconciliations.ts'
 import { nameIn } from '../../words/words.ts'
 import { type Desk, type Fields, idOf, textOf, timeText, wordOf } from '../desk.ts'
 import { type Column, done, figures, linkOf, money, page, table, tile, tiles } from '../layout/page.ts'
+import { pageNeeds } from '../permissions.ts'
 import { daysText, outcomeText } from './reconciliations.ts'
 
 const ROWS = 50
@@ -47,7 +48,7 @@ export const missingLines = ({ figures: { missing_here, reversal_missing } }: Re
  * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`
  */
 export async function reconciliationPage(desk: Desk, text: string, query: Fields): Promise<string> {
-  const { say, isAdmin } = desk
+  const { say, may } = desk
   const compared = await comparedOf(desk, text)
   const { run } = compared
   const shown = wordOf(SHOWN, query, 'kind') ?? 'differences'
@@ -55,7 +56,7 @@ export async function reconciliationPage(desk: Desk, text: string, query: Fields
   const title = `${say('reconciliation')} ${run.id}`
   const file = (kind: Shown) =>
     html`<a href="${linkOf(`/reconciliations/${run.id}/lines.csv`, { kind })}">${say('csv')}: ${shownText(desk, kind)}</a>`
-  const canTakeIn = isAdmin && missingLines(run) > 0
+  const canTakeIn = may(pageNeeds('/reconciliations/:id/do/apply')) && missingLines(run) > 0
   const withRest = shown === 'differences' && after === undefined && linesOf(run, 'rest') > 0
   const body = html`<h1>${title}</h1>
 ${done(desk, query)}

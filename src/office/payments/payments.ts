@@ -5,7 +5,6 @@ import { displayName } from '../../domain/customer/customer.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Candidate } from '../../domain/payments/matching.ts'
 import { inSuspense, PAYMENT_STATUSES, type Payment } from '../../domain/payments/payment.ts'
-import { requireReader } from '../../services/access/caller.ts'
 import { csvHead, csvRows } from '../../services/csv.ts'
 import { countWaiting, listWaiting, type PayableLoan, type Waiting } from '../../services/office/payments.ts'
 import { channelOf } from '../../services/payments/channelCache.ts'
@@ -18,7 +17,8 @@ import { MATCH_WORDS } from '../../words/payments.ts'
 import { nameIn } from '../../words/words.ts'
 import { causeIn, type Desk, type Fields, textOf, wordOf } from '../desk.ts'
 import { type Column, linkOf, money, page, table } from '../layout/page.ts'
-import { today } from './bookFiles.ts'
+import { today } from '../pages/bookFiles.ts'
+import { pageNeeds } from '../permissions.ts'
 
 const ROWS = 50
 /** Rows of the file that are read at once. */
@@ -40,7 +40,7 @@ interface Asked {
  * @throws LendingError `permission_denied` for others than those that wait
  */
 export async function paymentsPage(desk: Desk, query: Fields): Promise<string> {
-  const { deps, caller, say, isReader } = desk
+  const { deps, caller, say, may } = desk
   const [channel, receipt] = [textOf(query, 'channel', 20), textOf(query, 'receipt', LONGEST_RECEIPT)]
   const chosen = wordOf(SHOWN, query, 'status') ?? 'waiting'
   // Who looks for a receipt wants to know where its payment is, also where it waits no more.
@@ -55,8 +55,8 @@ export async function paymentsPage(desk: Desk, query: Fields): Promise<string> {
   const waiting = await countWaiting(deps, caller)
   const body = html`<h1>${say('paymentsToMatch')}</h1>
 <p>${waiting.length === 0 ? say('noWaitingPayment') : waitingText(desk, waiting)}</p>
-${isReader && (await form(desk, asked))}
-${isReader && html`<p><a href="/payments-in-suspense.csv">${say('csv')}: ${say('waitingPayments')}</a> · <a href="/payments.csv">${say('csv')}: ${say('allPayments')}</a></p>`}
+${may(pageNeeds('/payments.csv')) && (await form(desk, asked))}
+${may(pageNeeds('/payments.csv')) && html`<p><a href="/payments-in-suspense.csv">${say('csv')}: ${say('waitingPayments')}</a> · <a href="/payments.csv">${say('csv')}: ${say('allPayments')}</a></p>`}
 ${table(
   say(isWaiting ? 'paymentsWait' : 'allPaymentsOldest'),
   columns(desk, isWaiting),
@@ -125,14 +125,14 @@ export const waitingText = ({ say }: Desk, waiting: readonly Waiting[]): string 
     )
     .join('; ')
 
-function columns({ say, isReader }: Desk, isWaiting: boolean): Column[] {
+function columns({ say, may }: Desk, isWaiting: boolean): Column[] {
   return [
     [say('payment')],
     [say('valueDate')],
     [say('channel'), 'words'],
     [say('providerReceipt')],
     [say('reference')],
-    ...(isReader ? ([[say('payer'), 'words']] as const) : []),
+    ...(may('reports.read') ? ([[say('payer'), 'words']] as const) : []),
     [say('currency')],
     [say('amount'), 'figure'],
     [say('suspense'), 'figure'],
@@ -156,7 +156,7 @@ function rowOf(desk: Desk, view: PaymentView, { names, loans, isWaiting }: Shown
     names.get(payment.channelId) ?? '',
     payment.receipt,
     payment.reference ?? '',
-    ...(desk.isReader ? [payerText(view)] : []),
+    ...(desk.may('reports.read') ? [payerText(view)] : []),
     payment.currency,
     money(payment.amount, payment.currency),
     money(inSuspense(payment), payment.currency),
@@ -179,8 +179,8 @@ export function statusText({ say, language }: Desk, payment: Pick<Payment, 'stat
 }
 
 /** Builds the link by which a payment is allocated to a loan; the link to the loan where it cannot be. */
-export const loanLink = ({ say, mayChange }: Desk, payment: Payment, loan: bigint): Html =>
-  mayChange && !payment.unconfirmed
+export const loanLink = ({ say, may }: Desk, payment: Payment, loan: bigint): Html =>
+  may(pageNeeds('/payments/:id/loans/:loanId/do/allocate')) && !payment.unconfirmed
     ? html`<a href="/payments/${payment.id}/loans/${loan}/do/allocate">${say('allocateToLoan', { loan })}</a>`
     : html`<a href="/loans/${loan}">${say('loan')} ${loan}</a>`
 
@@ -193,7 +193,6 @@ export const customerName = ({ customerExternalId, customerBusinessName }: Payab
 
 /** Writes the payments with money in suspense as a CSV file, the oldest first. @throws LendingError `permission_denied` */
 export function suspenseFile(desk: Desk) {
-  requireReader(desk.caller)
   return { name: `payments-in-suspense-${today(desk)}.csv`, content: Readable.from(suspenseParts(desk)) }
 }
 

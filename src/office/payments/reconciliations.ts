@@ -3,6 +3,7 @@ import { channelOf } from '../../services/payments/channelCache.ts'
 import { listNewestReconciliations, type Reconciliation } from '../../services/payments/reconciliation/reconcile.ts'
 import { type Desk, type Fields, textOf, timeText } from '../desk.ts'
 import { type Column, linkOf, money, page, table } from '../layout/page.ts'
+import { pageNeeds } from '../permissions.ts'
 import { channelChoice, channelIdOf } from './payments.ts'
 
 const ROWS = 50
@@ -12,7 +13,7 @@ const ROWS = 50
  * @throws LendingError `permission_denied`
  */
 export async function reconciliationsPage(desk: Desk, query: Fields): Promise<string> {
-  const { deps, caller, say, isAdmin } = desk
+  const { deps, caller, say, may } = desk
   const [channel, after] = [textOf(query, 'channel', 20), textOf(query, 'after')]
   const { items, next } = await listNewestReconciliations(deps, caller, channelIdOf(channel) ?? null, {
     rows: ROWS,
@@ -20,7 +21,7 @@ export async function reconciliationsPage(desk: Desk, query: Fields): Promise<st
   })
   const rows = await Promise.all(items.map((run) => rowOf(desk, run)))
   const body = html`<h1>${say('reconciliations')}</h1>
-${isAdmin && html`<p class="actions">${say('actions')}: <a href="${linkOf('/reconciliations/new', { channel })}">${say('compareStatement')}</a></p>`}
+${may(pageNeeds('/reconciliations/new')) && html`<p class="actions">${say('actions')}: <a href="${linkOf('/reconciliations/new', { channel })}">${say('compareStatement')}</a></p>`}
 <form action="/reconciliations">
 ${await channelChoice(desk, channel, say('all'))}
 <button>${say('show')}</button></form>

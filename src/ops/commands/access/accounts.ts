@@ -8,18 +8,18 @@ import {
   enableAccount,
   listAccounts,
   listApiKeys,
-  type Role,
   resetPassword,
+  resetSecondFactor,
   revokeApiKey,
   revokeTokens,
   setRoles,
   unlockAccount,
   unlockAddress,
-} from '../../services/access/accounts.ts'
-import { nameGiven, organizationOption, role, takeName, wholeNumber } from '../options.ts'
-import { perform, performAdding, type Shell } from '../perform.ts'
-import { toSecond } from '../terminal/format.ts'
-import { type Io, UsageError } from '../terminal/terminalIo.ts'
+} from '../../../services/access/accounts.ts'
+import { nameGiven, organizationOption, role, takeName, wholeNumber } from '../../options.ts'
+import { perform, performAdding, type Shell } from '../../perform.ts'
+import { toSecond } from '../../terminal/format.ts'
+import { type Io, UsageError } from '../../terminal/terminalIo.ts'
 
 export const GENERATE = [
   '--generate',
@@ -31,7 +31,16 @@ const ANY = 0
 
 export function accountCommands(program: Command, shell: Shell): void {
   const accounts = program.command('accounts').description('who may sign in')
-  for (const add of [addCreate, addList, addDisableAndEnable, addResetPassword, addUnlock, addRevokeTokens, addRoles])
+  for (const add of [
+    addCreate,
+    addList,
+    addDisableAndEnable,
+    addResetPassword,
+    addUnlock,
+    addRevokeTokens,
+    addRoles,
+    addResetFactor,
+  ])
     add(accounts, shell)
 }
 
@@ -43,7 +52,7 @@ function addCreate(accounts: Command, shell: Shell): void {
     .addOption(organizationOption())
     .option(
       '--role <role>',
-      'USER (an integrator), ADMIN (an operator), AUDITOR (reads alone), with PROPOSER (an agent: whatever it asks for waits); may be given twice',
+      'USER (an integrator), ADMIN (an operator), AUDITOR (reads alone) or a role of the organization, with PROPOSER (an agent: whatever it asks for waits); may be given twice',
       role,
     )
     .option(...GENERATE)
@@ -81,8 +90,9 @@ function addList(accounts: Command, shell: Shell): void {
             ['disabled', (one) => at(one.disabledAt)],
             ['created', (one) => at(one.createdAt)],
           ],
-          ({ disabledAt, createdAt, tokensFrom, ...one }) => ({
+          ({ disabledAt, createdAt, tokensFrom, known, ...one }) => ({
             ...one,
+            ...known,
             disabledAt: at(disabledAt) || null,
             tokensFrom: at(tokensFrom) || null,
             createdAt: at(createdAt),
@@ -168,8 +178,8 @@ function addRoles(accounts: Command, shell: Shell): void {
     .command('roles')
     .description('give an account these roles, and no others')
     .argument('<email>')
-    .argument('<roles...>', 'USER, ADMIN, AUDITOR, PROPOSER', role)
-    .action((email: string, roles: Role[], _options: object, command: Command) =>
+    .argument('<roles...>', 'USER, ADMIN, AUDITOR, PROPOSER, and roles of the organization', role)
+    .action((email: string, roles: string[], _options: object, command: Command) =>
       perform(shell, command, async ({ deps, printer, by }) => {
         const { id } = await setRoles(deps, by(ANY), email, roles)
         printer.done({ id, email, roles }, `The account ${email} is ${roles.join(' and ')}.`)
@@ -177,9 +187,23 @@ function addRoles(accounts: Command, shell: Shell): void {
     )
 }
 
+function addResetFactor(accounts: Command, shell: Shell): void {
+  accounts
+    .command('reset-second-factor')
+    .description('let an account sign in by its password alone, until it sets up another second factor')
+    .argument('<email>')
+    .action((email: string, _options: object, command: Command) =>
+      perform(shell, command, async ({ deps, printer, by, confirm }) => {
+        await confirm(`Take the second factor of ${email} away?`)
+        const { id } = await resetSecondFactor(deps, by(ANY), { email })
+        printer.done({ id, email, secondFactor: false }, `The account ${email} has no second factor.`)
+      }),
+    )
+}
+
 interface CreateOptions {
   readonly organization?: number
-  readonly role?: Role[]
+  readonly role?: string[]
   readonly generate?: boolean
 }
 
@@ -212,8 +236,8 @@ export function apiKeyCommands(program: Command, shell: Shell): void {
   takeName(keys.command('create'), 'what it is for')
     .description('make an API key and show it, once')
     .addOption(organizationOption())
-    .option('--role <role>', 'USER, ADMIN, AUDITOR or PROPOSER; may be given twice', role)
-    .action((argument: string | undefined, options: { organization?: number; role?: Role[] }, command: Command) => {
+    .option('--role <role>', 'USER, ADMIN, AUDITOR, PROPOSER or a role of the organization; may be given twice', role)
+    .action((argument: string | undefined, options: { organization?: number; role?: string[] }, command: Command) => {
       const name = nameGiven(command, argument)
       return performAdding(shell, command, async ({ deps, printer, by, organization }) => {
         const { id: organizationId } = await organization(options.organization)

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { SHORTEST_SECRET } from '../../app/config.ts'
-import { WHOLE_SERVICE } from '../../services/access/keyRing.ts'
-import { rotateRootSecret } from '../../services/access/rootSecret.ts'
-import { readGiven } from '../files/givenFile.ts'
-import { perform, type Shell } from '../perform.ts'
-import { UsageError } from '../terminal/terminalIo.ts'
+import { SHORTEST_SECRET } from '../../../app/config.ts'
+import { WHOLE_SERVICE } from '../../../services/access/keyRing.ts'
+import { rotateRootSecret } from '../../../services/access/rootSecret.ts'
+import { readGiven } from '../../files/givenFile.ts'
+import { perform, type Shell } from '../../perform.ts'
+import { UsageError } from '../../terminal/terminalIo.ts'
 
 const LONGEST_SECRET = 1_000
 

@@ -9,7 +9,8 @@ import { MATCH_WORDS, MESSAGE_WORDS } from '../../words/payments.ts'
 import { nameIn } from '../../words/words.ts'
 import { causeIn, type Desk, type Fields, idOf, sayName, textOf, timeText } from '../desk.ts'
 import { done, figures, money, page, table, tile, tiles } from '../layout/page.ts'
-import { trailTable } from './audit.ts'
+import { trailTable } from '../pages/audit.ts'
+import { pageNeeds } from '../permissions.ts'
 import { customerName, loanLink, payerText, statusText } from './payments.ts'
 
 const MOST_TRAIL = 100
@@ -20,7 +21,7 @@ const MOST_TRAIL = 100
  * @throws LendingError `not_found`
  */
 export async function paymentPage(desk: Desk, text: string, query: Fields): Promise<string> {
-  const { deps, caller, say, isReader } = desk
+  const { deps, caller, say, may } = desk
   const view = await getPayment(deps, caller, idOf(text, 'payment'))
   const title = `${say('payment')} ${view.payment.id}`
   const body = html`<h1>${title}</h1>
@@ -29,14 +30,14 @@ ${await paymentTiles(desk, view)}
 ${actions(desk, view)}
 ${inSuspense(view.payment) > 0n && (await whereTo(desk, view, query))}
 ${repaymentsTable(desk, view)}
-${isReader && (await messages(desk, view))}
-${isReader && (await trail(desk, view))}`
+${may('reports.read') && (await messages(desk, view))}
+${may('reports.read') && (await trail(desk, view))}`
   return page(desk, title, body)
 }
 
 /** Builds the tiles of a payment: what it is, and where its money is. */
 export async function paymentTiles(desk: Desk, view: PaymentView): Promise<Html> {
-  const { deps, say, language, isReader } = desk
+  const { deps, say, language, may } = desk
   const { payment } = view
   const { zone } = deps.config
   const amount = (minor: bigint) => `${money(minor, payment.currency)} ${payment.currency}`
@@ -51,7 +52,7 @@ export async function paymentTiles(desk: Desk, view: PaymentView): Promise<Html>
     [say('channel'), (await channelOf(deps, payment)).name],
     [say('providerReceipt'), payment.receipt],
     [say('reference'), payment.reference ?? ''],
-    [say('payer'), isReader ? payerText(view) : ''],
+    [say('payer'), may('reports.read') ? payerText(view) : ''],
     [say('paidAt'), timeText(payment.paidAt, zone)],
     [say('valueDate'), payment.valueDate],
     [say('receivedAt'), timeText(payment.receivedAt, zone)],
@@ -74,10 +75,10 @@ export function partsTable({ say }: Desk, before: Payment, after: Payment) {
 }
 
 /** Builds the links to what an ADMIN may do with the whole payment. */
-function actions({ say, isAdmin }: Desk, { payment, parts }: PaymentView): Html | false {
-  const canReturn = inSuspense(payment) > 0n
-  const canReverse = parts.some(({ reversedAt }) => reversedAt === null)
-  if (!isAdmin || !(canReturn || canReverse)) return false
+function actions({ say, may }: Desk, { payment, parts }: PaymentView): Html | false {
+  const canReturn = inSuspense(payment) > 0n && may(pageNeeds('/payments/:id/do/return'))
+  const canReverse = may(pageNeeds('/payments/:id/do/reverse')) && parts.some(({ reversedAt }) => reversedAt === null)
+  if (!canReturn && !canReverse) return false
   const to = (action: string, word: 'returnPayment' | 'reverseAllocations') =>
     html`<a href="/payments/${payment.id}/do/${action}">${say(word)}</a> `
   return html`<p class="actions">${say('actions')}: ${canReturn && to('return', 'returnPayment')}${canReverse && to('reverse', 'reverseAllocations')}</p>`
@@ -135,7 +136,7 @@ const loanTable = (
   )
 
 /** Builds the table of the repayments of a payment, reversed ones too. */
-export function repaymentsTable({ say, isAdmin }: Desk, { payment, parts }: PaymentView): Html {
+export function repaymentsTable({ say, may }: Desk, { payment, parts }: PaymentView): Html {
   const rows = parts.map(({ loanId, loanExternalId, transactionId, amount, valueDate, reversedAt }) => [
     transactionId,
     html`<a href="/loans/${loanId}">${loanExternalId ?? loanId}</a>`,
@@ -143,7 +144,8 @@ export function repaymentsTable({ say, isAdmin }: Desk, { payment, parts }: Paym
     payment.currency,
     money(amount, payment.currency),
     reversedAt === null
-      ? isAdmin && html`<a href="/payments/${payment.id}/repayments/${transactionId}/do/reverse">${say('reverse')}</a>`
+      ? may(pageNeeds('/payments/:id/repayments/:transactionId/do/reverse')) &&
+        html`<a href="/payments/${payment.id}/repayments/${transactionId}/do/reverse">${say('reverse')}</a>`
       : say('reversed'),
   ])
   return table(

@@ -5,9 +5,9 @@ import {
   revokeSigningKey,
   rotateSigningKey,
   WHOLE_SERVICE,
-} from '../../services/access/keyRing.ts'
-import { perform, type Shell } from '../perform.ts'
-import { toSecond } from '../terminal/format.ts'
+} from '../../../services/access/keyRing.ts'
+import { perform, type Shell } from '../../perform.ts'
+import { toSecond } from '../../terminal/format.ts'
 
 export function signingKeyCommands(program: Command, shell: Shell): void {
   const keys = program.command('keys').description('the RSA keys that sign tokens')

@@ -76,6 +76,8 @@ const numbered = ({ items, ...page }: Answer['body']) => ({
 /** The days on which the story of the examples goes on; each operation between them is of the same moment. */
 const DAYS: Readonly<Record<string, string>> = {
   createCustomer: '2026-01-31',
+  createContact: '2026-02-03',
+  releaseHold: '2026-02-05',
   postRepayment: '2026-02-10',
   postRefund: '2026-02-12',
   adjustTransaction: '2026-02-14',
@@ -112,9 +114,9 @@ const OF_WEBHOOKS = /^(test|delete|rotate|create|list|get|update|recover)Webhook
 /** What is shown of payments on a channel: test/api/partner/payments. */
 const OF_PAYMENTS = /Payments?(Channels?|ChannelSecret|ChannelPosition|Allocations|Messages?)?$|Reconciliation/
 
-/** What the journal and the portfolio show after months of a book: test/api/partner/accounting and portfolio. */
+/** What the journal, the work list and the portfolio show after months of a book: test/api/partner/accounting and portfolio. */
 const OF_BOOKS =
-  /Export|ExcludedLoans|ListingNotice|Dispute|Chart|TrialBalance|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization|PendingAction|DataRequest|Erasure|PaymentMessage|testPayments/
+  /Worklist|Export|ExcludedLoans|ListingNotice|Dispute|Chart|TrialBalance|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization|PendingAction|DataRequest|Erasure|PaymentMessage|testPayments/
 
 const shownBy = ({ responses }: Operation) =>
   shownIn(document, Object.values(responses['200']!.content!)[0]!).map(inMode)
@@ -247,7 +249,7 @@ describe('an amount of a body', () => {
       })
 
   it('is refused outside of the bounds of the document, and 0 where they leave it out', async () => {
-    expect(amounts()).toHaveLength(14)
+    expect(amounts()).toHaveLength(15)
     for (const { name, field, bounds } of amounts()) {
       const example = shownIn(document, operations.get(name)!.requestBody!.content['application/json']!)[0] as object
       const send = async (amount: number) => {

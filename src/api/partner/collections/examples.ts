@@ -50,11 +50,16 @@ export const hold = {
 
 export const release = { reason: 'Is well again' }
 
-export const releasedHold = { ...hold, releasedOn: '2026-02-05', releaseReason: release.reason }
+export const releasedHold = {
+  ...hold,
+  releasedOn: '2026-02-05',
+  releaseReason: release.reason,
+  updatedAt: '2026-02-05T09:30:00.000+03:00',
+}
 
 export const newAssignment = { accountId: 1 }
 
-export const assignment = { loanId: newLoan.id, accountId: 1, assignedAt: AT }
+export const assignment = { loanId: newLoan.id, accountId: 1, assignedAt: '2026-02-05T09:30:00.000+03:00' }
 
 export const worklist = {
   asOf: '2026-02-05',

@@ -107,7 +107,7 @@ const OF_PAYMENTS = /Payments?(Channels?|ChannelSecret|ChannelPosition|Allocatio
 
 /** What the journal and the portfolio show after months of a book: test/api/partner/accounting and portfolio. */
 const OF_BOOKS =
-  /Export|ExcludedLoans|ListingNotice|Dispute|Chart|TrialBalance|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization|PendingAction|DataRequest|Erasure|PaymentMessage|testPayments/
+  /Export|ExcludedLoans|ListingNotice|Dispute|Chart|TrialBalance|IncomeStatement|BalanceSheet|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization|PendingAction|DataRequest|Erasure|PaymentMessage|testPayments/
 
 const shownBy = ({ responses }: Operation) =>
   shownIn(document, Object.values(responses['200']!.content!)[0]!).map(inMode)

@@ -231,6 +231,7 @@ describe('what only an ADMIN may do', () => {
         ...['chart', 'journal', 'journal.csv', 'journal.hledger', 'periods', 'trial-balance'].map(
           (path) => `/v1/accounting/${path}`,
         ),
+        ...['income-statement', 'balance-sheet'].map((path) => `/v1/accounting/${path}`),
       ]
         .map((path) => `get ${path}`)
         .sort(),

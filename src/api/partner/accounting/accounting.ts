@@ -29,6 +29,7 @@ import {
   updateChartRequest,
 } from './accounting.wire.ts'
 import * as examples from './examples.ts'
+import { financialStatementRoutes } from './financialStatements.ts'
 
 const tags = ['accounting']
 const role = 'ADMIN' as const
@@ -37,6 +38,7 @@ const role = 'ADMIN' as const
 export function accountingRoutes(app: StyleApp, deps: Deps): void {
   chartRoutes(app, deps)
   readingRoutes(app, deps)
+  financialStatementRoutes(app, deps)
   exportRoutes(app, deps)
   periodRoutes(app, deps)
 }

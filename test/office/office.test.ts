@@ -175,7 +175,7 @@ describe('the journal and the trail', () => {
   it('have the postings of the days and the changes, with links to their loans', async () => {
     const { text } = await office.look('/journal?from=2026-02-01&to=2026-03-28')
     // The accounts of the default chart, with their names.
-    expect(text).toMatch(/<td[^>]*>1000 Cash/)
+    expect(text).toMatch(/<td[^>]*><a [^>]*>1000 Cash/)
     expect((await office.look(`/loans/${loan}`)).text).toMatch(/<td[^>]*>1000 Cash/)
     expect(text).toContain(`/loans/${loan}"`)
     expect(text).toMatch(/<td>repayment<\/td>/)

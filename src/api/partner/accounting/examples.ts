@@ -55,8 +55,12 @@ export const trialBalance = {
   totalCredit: 110_000,
 }
 
+/** Of each type the first two accounts: the trial balance shows all. */
 const linesOf = (type: AccountType) =>
-  accountsPosted.filter((one) => one.type === type).map(({ code, name, balance }) => ({ code, name, amount: balance }))
+  accountsPosted
+    .filter((one) => one.type === type)
+    .slice(0, 2)
+    .map(({ code, name, balance }) => ({ code, name, amount: balance }))
 
 export const accountAmount = { code: '4000', name: 'Interest income', amount: 10_000 }
 

@@ -245,4 +245,14 @@ describe('the steps of the end of a month', () => {
       expect.stringContaining('it can be closed from 2026-03-01 on'),
     ])
   })
+
+  it('wait until the last day of the month is saved, which the page says', async () => {
+    books.service.clock.set('2026-03-01')
+    const { status, text } = await look('/month-end?period=2026-02')
+    expect(status).toBe(200)
+    expect(text).toContain('Against a close: what the end of 2026-02 changed in loans is still being saved')
+    expect((await look('/month-end/2026-02/do/close')).status).toBe(503)
+    await books.at('2026-03-01')
+    expect((await look('/month-end?period=2026-02')).text).toContain('Nothing is against a close.')
+  })
 })

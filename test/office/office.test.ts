@@ -178,10 +178,10 @@ describe('the journal and the trail', () => {
     expect(text).toMatch(/<td[^>]*><a [^>]*>1000 Cash/)
     expect((await office.look(`/loans/${loan}`)).text).toMatch(/<td[^>]*>1000 Cash/)
     expect(text).toContain(`/loans/${loan}"`)
-    expect(text).toMatch(/<td>repayment<\/td>/)
+    expect(text).toMatch(/<td[^>]*>repayment<\/td>/)
     const trail = (await office.look(`/audit?entity=loan&entityId=${loan}`)).text
-    expect(trail).toMatch(/<td>Repayment<\/td>/)
-    expect(trail).toContain('<td>partner@example.com</td>')
+    expect(trail).toMatch(/<td[^>]*>Repayment<\/td>/)
+    expect(trail).toMatch(/<td[^>]*>partner@example\.com<\/td>/)
     expect((await office.look('/audit?from=2026-13-01')).status).toBe(400)
     expect((await office.look('/journal?from=2026-03-02&to=2026-03-01')).status).toBe(400)
   })

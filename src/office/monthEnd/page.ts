@@ -1,8 +1,7 @@
 import { type Html, html, type Part } from '../../api/http/html.ts'
 import { monthOf } from '../../domain/accounting/months.ts'
 import { addPeriods, dateIn } from '../../domain/dates.ts'
-import { requireReader } from '../../services/access/caller.ts'
-import { listPeriods, type Period } from '../../services/accounting/periods.ts'
+import type { Period } from '../../services/accounting/periods.ts'
 import { areLeft, type MonthEnd, readMonthEnd } from '../../services/monthEnd/monthEnd.ts'
 import { type MonthTable, tablesOf } from '../../services/monthEnd/tables.ts'
 import { STATE_WORDS } from '../../words/names.ts'
@@ -19,18 +18,14 @@ const PATH = '/month-end'
  */
 export async function monthEndPage(desk: Desk, query: Fields): Promise<string> {
   const { deps, caller, say, language } = desk
-  requireReader(caller)
-  const periods = await listPeriods(deps, caller)
-  const asked = textOf(query, 'period', 7) ?? periods.findLast(({ state }) => state === 'open')?.month
-  const today = dateIn(deps.config.zone, deps.now(caller.organizationId))
-  const found = await readMonthEnd(deps, caller, asked ?? monthOf(today))
+  const found = await readMonthEnd(deps, caller, textOf(query, 'period', 7))
   const { month, firstDay, end } = found
   const title = say('monthEndOf', { month })
   const whole = monthOf(addPeriods(end, 1, 'days')) > month
   const body = html`<h1>${title}</h1>
 ${done(desk, query)}
 <p>${say(whole ? 'monthWhole' : 'monthSoFar', { from: firstDay, to: end })}</p>
-${monthForm(desk, periods, month)}
+${monthForm(desk, found.periods, month)}
 ${state(desk, found)}
 ${tablesOf(found, language).map((one) => html`${tableOf(found, one)}\n`)}
 ${'refused' in found.provisions && html`<h2>${say('provisionsAsOf', { day: end })}</h2><p>${found.provisions.refused}</p>`}

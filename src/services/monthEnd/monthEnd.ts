@@ -2,6 +2,7 @@ import { firstDayOf, lastDayOf, monthOf } from '../../domain/accounting/months.t
 import { dateIn, dayBefore, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { invalidArgument, LendingError } from '../../domain/errors.ts'
 import { type Caller, requireReader } from '../access/caller.ts'
+import { journalCaughtUp } from '../accounting/caughtUp.ts'
 import { checkClose } from '../accounting/closePeriod.ts'
 import { type BooksOfDays, getBooks } from '../accounting/financialStatements.ts'
 import { listPeriods, type Period } from '../accounting/periods.ts'
@@ -26,6 +27,8 @@ type Told<T> = { readonly value: T } | { readonly refused: string }
 /** All that an accountant needs of a month at its end. */
 export interface MonthEnd extends BegunMonth {
   readonly readAt: Instant
+  /** The months of the books, newest first. */
+  readonly periods: readonly Period[]
   /** Undefined: the month was over before the lender had a journal. */
   readonly period: Period | undefined
   /** What is against a close; undefined where nothing is, and of a month that is closed or being closed. */
@@ -55,22 +58,29 @@ export function begunMonth(deps: Pick<Core, 'config' | 'now'>, caller: Caller, m
 }
 
 /**
- * Reads all that an accountant needs of a month of the caller's organization.
- * @param month `2026-01`
+ * Reads all that an accountant needs of a month of the caller's organization, once the journal is there.
+ * @param asked `2026-01`; undefined: the oldest open month
  * @throws LendingError as `begunMonth`; `unavailable` while the journal is behind; `resource_exhausted` when too many questions
  *   about portfolios wait
  */
-export async function readMonthEnd(deps: MonthEndDeps, caller: Caller, month: string): Promise<MonthEnd> {
-  const begun = begunMonth(deps, caller, month)
-  const { firstDay, end } = begun
+export async function readMonthEnd(deps: MonthEndDeps, caller: Caller, asked: string | undefined): Promise<MonthEnd> {
+  requireReader(caller)
+  if (asked !== undefined) begunMonth(deps, caller, asked)
+  await journalCaughtUp(deps, caller.organizationId)
+  const periods = await listPeriods(deps, caller)
+  const oldest = periods.findLast(({ state }) => state === 'open')?.month
+  const today = dateIn(deps.config.zone, deps.now(caller.organizationId))
+  const { month, firstDay, end } = begunMonth(deps, caller, asked ?? oldest ?? monthOf(today))
   const readAt = deps.now(caller.organizationId)
-  const period = (await listPeriods(deps, caller)).find((one) => one.month === month)
-  const against = period?.state === 'open' ? await told(() => checkClose(deps, caller, month)) : { value: undefined }
+  const period = periods.find((one) => one.month === month)
+  const against =
+    period?.state === 'open' ? await told(() => checkClose(deps, caller, month), AGAINST) : { value: undefined }
   return {
     month,
     firstDay,
     end,
     readAt,
+    periods,
     period,
     against: 'refused' in against ? against.refused : undefined,
     books: await getBooks(deps, caller, { from: firstDay, to: end }),
@@ -89,15 +99,19 @@ export const areLeft = (provisions: MonthEnd['provisions']): boolean =>
 export const readProvisions = (deps: MonthEndDeps, caller: Caller, asOf: LocalDate): Promise<MonthEnd['provisions']> =>
   told(() => getProvisions(deps, caller, { asOf }))
 
-/** The refusals that are a part of an answer: others are refusals of the whole. */
-const TOLD: readonly LendingError['code'][] = ['failed_precondition']
+type Codes = readonly LendingError['code'][]
 
-/** Returns what is read, or in what words it is refused. @throws LendingError that is not of `TOLD` */
-async function told<T>(read: () => Promise<T>): Promise<Told<T>> {
+/** The refusals that are a part of an answer: others are refusals of the whole. */
+const TOLD: Codes = ['failed_precondition']
+/** Of a close also that the last day is still being saved. */
+const AGAINST: Codes = ['failed_precondition', 'unavailable']
+
+/** Returns what is read, or in what words it is refused. @throws LendingError of another code */
+async function told<T>(read: () => Promise<T>, codes = TOLD): Promise<Told<T>> {
   try {
     return { value: await read() }
   } catch (error) {
-    if (error instanceof LendingError && TOLD.includes(error.code)) return { refused: error.message }
+    if (error instanceof LendingError && codes.includes(error.code)) return { refused: error.message }
     throw error
   }
 }

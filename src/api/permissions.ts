@@ -149,6 +149,8 @@ const NEEDS: Readonly<Record<string, Needs>> = {
   bookProvisions: 'accounting.manage',
   getChart: 'reports.read',
   getTrialBalance: 'reports.read',
+  getIncomeStatement: 'reports.read',
+  getBalanceSheet: 'reports.read',
   listPostings: 'reports.read',
   getJournalCsv: 'reports.read',
   getJournalHledger: 'reports.read',

@@ -14,6 +14,7 @@ import { actionWords, doneWords } from '../words/actions.ts'
 import { collectionWords } from '../words/collections.ts'
 import { dataRequestWords } from '../words/dataRequests.ts'
 import { exportWords } from '../words/exports.ts'
+import { monthEndWords } from '../words/monthEnd.ts'
 import { frameWords, statusWords, thingWords, typeWords, viewWords } from '../words/pages.ts'
 import { CAUSE_WORDS, paymentWords } from '../words/payments.ts'
 import { peopleWords } from '../words/people.ts'
@@ -39,6 +40,7 @@ const PAGE_WORDS = {
   ...dataRequestWords,
   ...collectionWords,
   ...signInWords,
+  ...monthEndWords,
 } as const
 export type PageWord = keyof typeof PAGE_WORDS
 export type SayOnPage = Say<PageWord>

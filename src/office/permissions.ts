@@ -6,6 +6,7 @@ const CUSTOMER = ['customers.write', 'people.read'] as const
 const LOAN = ['loans.write', 'people.read'] as const
 const PEOPLE = ['people.read', 'people.decide'] as const
 const STATEMENTS = ['payments.manage', 'reports.read'] as const
+const ACCOUNTS = ['accounting.manage', 'reports.read'] as const
 const APPROVALS = ['actions.approve', 'reports.read'] as const
 
 /** What a page needs; of a page of several actions, what each needs, by the word in the address. */
@@ -112,6 +113,11 @@ export const PAGES: Readonly<Record<string, PageNeeds>> = {
   '/journal.csv': 'reports.read',
   '/journal.hledger': 'reports.read',
   '/trial-balance': 'reports.read',
+  '/month-end': 'reports.read',
+  '/month-end/:id.csv': 'reports.read',
+  '/month-end/:id.pdf': 'reports.read',
+  '/month-end/:id/do/provisions': ACCOUNTS,
+  '/month-end/:id/do/close': ACCOUNTS,
   '/webhooks': 'reports.read',
   '/webhooks/:id': 'reports.read',
   '/audit': 'reports.read',

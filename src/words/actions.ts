@@ -178,5 +178,7 @@ export const doneWords = {
   doneCompleteRequest: ['The data request is completed.', 'Ombi la taarifa limekamilika.'],
   doneRefuseRequest: ['The data request is refused.', 'Ombi la taarifa limekataliwa.'],
   doneErase: ['The person is erased.', 'Taarifa za mtu zimefutwa.'],
+  doneCloseMonth: ['The month is closed.', 'Mwezi umefungwa.'],
+  doneBookProvisions: ['The provisions are booked.', 'Tengo la hasara limewekwa.'],
   doneWithdraw: ['It is withdrawn.', 'Imeondolewa.'],
 } as const satisfies Words

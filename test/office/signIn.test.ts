@@ -224,6 +224,7 @@ describe('roles', () => {
     '/pending',
     '/journal',
     '/trial-balance',
+    '/month-end',
     '/webhooks',
     '/audit',
     '/exports',

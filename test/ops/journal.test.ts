@@ -41,6 +41,31 @@ describe('mkopo journal', () => {
     expect((await ops('journal trial-balance --currency UGX --json')).json).toMatchObject({ totalDebit: '0' })
   })
 
+  it('income-statement and balance-sheet show the accounts, their sums and the result', async () => {
+    const income = await ops('journal income-statement --from 2026-01-01 --to 2026-01-31')
+    expect(income.out).toMatch(/TZS +income +4000 +Interest income +10000\.00\n/)
+    expect(income.out).toMatch(/TZS +result +total +10000\.00\n$/)
+    expect(income.err).toMatch(/^booked, 2026-01-01 to 2026-01-31, up to event \d+\n$/)
+    const sheet = await ops<{ rows: object[] }>('journal balance-sheet --as-of 2026-01-31 --basis economic --json')
+    expect(sheet.json).toMatchObject({ asOf: '2026-01-31', basis: 'economic' })
+    expect(sheet.json.rows).toContainEqual({
+      ...{ currencyCode: 'TZS', row: 'total', type: 'asset', code: null, name: null, amount: '10000.00' },
+    })
+    expect((await ops('journal balance-sheet')).err).toMatch(/^booked, 2026-02-03, up to event/)
+    expect((await ops('journal balance-sheet --csv')).out).toMatch(/,TZS,total,result,,,10000\.00\n$/)
+    const csv = await ops('journal income-statement --from 2026-02-01 --to 2026-02-28 --csv')
+    expect(csv.out).toMatch(/,TZS,total,result,,,0\.00\n$/)
+  })
+
+  it('income-statement refuses days in the wrong order, two formats, and a missing day', async () => {
+    const wrong = await ops('journal income-statement --from 2026-02-01 --to 2026-01-31')
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('must not be before from')])
+    expect(await ops('journal income-statement --from 2026-01-01 --to 2026-01-31 --csv --json')).toMatchObject({
+      code: 2,
+    })
+    expect(await ops('journal income-statement --from 2026-01-01')).toMatchObject({ code: 2 })
+  })
+
   it('close asks first, and periods shows what was closed', async () => {
     const declined = await ops('journal close 2026-01')
     expect([declined.code, declined.err]).toEqual([1, expect.stringContaining('Close 2026-01 of organization 1')])

@@ -63,7 +63,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(93)
+    expect(commands).toHaveLength(95)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

@@ -37,3 +37,10 @@ export function balancesByHledger(journal: string): Record<string, string> {
   const rows: string[][] = parse(hledger(journal, 'balance', '--flat', '--no-total', '--output-format=csv'))
   return Object.fromEntries(rows.slice(1) as [string, string][])
 }
+
+/** Returns the sum of the balances that hledger comes to below some accounts, debits less credits, in cents. */
+export function sumByHledger(journal: string, accounts: readonly string[]): bigint {
+  const rows: string[][] = parse(hledger(journal, 'balance', ...accounts, '--flat', '--output-format=csv'))
+  const total = rows.at(-1)?.[1] ?? '0'
+  return BigInt((/^-?[\d.]+/.exec(total)?.[0] ?? '0').replace('.', '') || '0')
+}

@@ -23,6 +23,7 @@ const MENU: readonly (readonly [path: string, word: PageWord])[] = [
   ['/documents', 'verify'],
   ['/journal', 'journal'],
   ['/trial-balance', 'trialBalance'],
+  ['/month-end', 'monthEnd'],
   ['/webhooks', 'webhooks'],
   ['/audit', 'audit'],
   ['/exports', 'exports'],
@@ -208,12 +209,12 @@ export const button = (desk: Desk, action: string, word: PageWord): Html =>
 /** Builds the field that shows that a form is of the session. */
 export const tokenField = (desk: Desk): Html => html`<input type="hidden" name="_token" value="${desk.formToken()}">`
 
-/** Returns a path with a query; a parameter without a value is left out. */
+/** Returns a path with a query, or with more of the one that it has; a parameter without a value is left out. */
 export function linkOf(path: string, query: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, value] as [string, string]],
   )
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+  return given.length === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(given)}`
 }
 
 /** Builds a tile: a name and a figure. */

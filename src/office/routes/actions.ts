@@ -24,6 +24,7 @@ import {
 } from '../loan/actions.ts'
 import { RESTRUCTURE, REVERSE_RESTRUCTURE } from '../loan/restructures.ts'
 import { collateralStep, guarantorStep, releaseStep } from '../loan/security.ts'
+import { bookProvisionsStep, closeMonthStep } from '../monthEnd/steps.ts'
 import { giveConsentStep, withdrawConsentStep } from '../people/consents.ts'
 import { askStep, requestStep } from '../people/decideRequests.ts'
 import { approvalStep, previewTable, rejectAllStep } from './approvals.ts'
@@ -82,6 +83,8 @@ export function addActions(app: FastifyInstance, deps: Core): void {
     reverseStep(request, idOf(request.params.transactionId, 'transaction')),
   )
   add('/reconciliations/:id/do/apply', applyStep)
+  add('/month-end/:id/do/close', closeMonthStep)
+  add('/month-end/:id/do/provisions', bookProvisionsStep)
   add('/bureau-files/do/create', createExportStep)
   add('/bureau-files/:id/do/accept', acceptExportStep)
   add('/pending/:id/do/:action', approvalStep)

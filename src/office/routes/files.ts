@@ -5,10 +5,12 @@ import { exportJournal, type JournalFormat } from '../../services/accounting/exp
 import { printDataResult, type ResultPdf } from '../../services/customers/dataResultPdf.ts'
 import type { DocumentFile } from '../../services/documents/documents.ts'
 import { readExportFile } from '../../services/exports/exportFile.ts'
+import type { MonthPdf } from '../../services/monthEnd/pdf.ts'
 import { GROWTH_FILES } from '../../services/portfolio/growth.ts'
 import { holderOf } from '../../toolbox/gate.ts'
 import { LANGUAGES } from '../../words/words.ts'
 import { type Fields, idOf, textOf, wordOf } from '../desk.ts'
+import { monthEndFile, monthEndPdf } from '../monthEnd/files.ts'
 import { arrearsFile, portfolioTimeFile } from '../pages/arrears.ts'
 import { auditFile, bookFile } from '../pages/bookFiles.ts'
 import { receiptFile, statementFile } from '../pages/documents.ts'
@@ -32,7 +34,7 @@ const send = (reply: FastifyReply, { name, content }: File, type = CSV): Fastify
 
 const sendDocument = (
   reply: FastifyReply,
-  { bytes, type, name }: DocumentFile | ResultFile | ResultPdf,
+  { bytes, type, name }: DocumentFile | ResultFile | ResultPdf | MonthPdf,
 ): FastifyReply => send(reply, { name, content: bytes }, type)
 
 /** Sends a file, in a place of the person. @throws LendingError `resource_exhausted` */
@@ -96,6 +98,12 @@ export function addFiles(app: FastifyInstance, sumGrowth: SumGrowth): void {
     app.get(`/growth-${file}.csv`, ownPlace, (request: Request, reply) =>
       sendInPlace(request, reply, () => growthFile(request.desk, file, sumGrowth)),
     )
+  app.get('/month-end/:id.csv', ownPlace, (request: Request, reply) =>
+    sendInPlace(request, reply, () => monthEndFile(request.desk, request.params.id)),
+  )
+  app.get('/month-end/:id.pdf', ownPlace, async ({ desk, query, params }: Request, reply) =>
+    sendDocument(reply, await monthEndPdf(desk, params.id, query)),
+  )
   for (const kind of ['customers', 'loans', 'transactions', 'payments'] as const)
     app.get(`/${kind}.csv`, ownPlace, (request: Request, reply) =>
       sendInPlace(request, reply, () => bookFile(request.desk, kind)),

@@ -3,6 +3,7 @@ import { worklistPage } from '../collections/worklist.ts'
 import type { Desk, Fields } from '../desk.ts'
 import { exportFilePage, exportFilesPage } from '../exports/pages.ts'
 import { loanPage } from '../loan/loan.ts'
+import { monthEndPage } from '../monthEnd/page.ts'
 import { arrearsPage, createArrearsSums, portfolioTimePage } from '../pages/arrears.ts'
 import { auditPage } from '../pages/audit.ts'
 import { bookPage, type Seen, todayPage } from '../pages/book.ts'
@@ -42,6 +43,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   '/products': productsPage,
   '/journal': journalPage,
   '/trial-balance': trialBalancePage,
+  '/month-end': monthEndPage,
   '/webhooks': webhooksPage,
   '/webhooks/:id': (desk, query, id) => endpointPage(desk, id, query),
   '/audit': auditPage,

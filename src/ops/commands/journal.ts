@@ -4,14 +4,28 @@ import { BASES, type Basis } from '../../domain/accounting/trialBalance.ts'
 import { minorToText } from '../../domain/money.ts'
 import { getChart, setChart } from '../../services/accounting/charts.ts'
 import { closePeriod } from '../../services/accounting/closePeriod.ts'
+import {
+  balanceSheetCsv,
+  incomeRows,
+  incomeStatementCsv,
+  type StatementRow,
+  sheetRows,
+} from '../../services/accounting/csv.ts'
 import { exportJournal, JOURNAL_FORMATS, type JournalFormat } from '../../services/accounting/exportJournal.ts'
+import {
+  type BooksOfCurrency,
+  type BooksOfDays,
+  getBooks,
+  getBooksUpTo,
+} from '../../services/accounting/financialStatements.ts'
 import { listPeriods } from '../../services/accounting/periods.ts'
 import { getClosingText, getTrialBalance } from '../../services/accounting/trialBalance.ts'
 import { readGivenJson } from '../files/givenFile.ts'
 import { calendarDate, currencyOption, type OfOrganization, organizationOption, wholeNumber } from '../options.ts'
-import { perform, type Shell } from '../perform.ts'
+import { perform, type Shell, type Task } from '../perform.ts'
 import { toSecond } from '../terminal/format.ts'
 import { UsageError } from '../terminal/terminalIo.ts'
+import { requireOneFormat, writeCsv } from './portfolio/par.ts'
 
 /** Adds the commands of the journal. They wait for the service, which keeps the journal in the background. */
 export function journalCommands(program: Command, shell: Shell): void {
@@ -19,6 +33,8 @@ export function journalCommands(program: Command, shell: Shell): void {
     .command('journal')
     .description('the journal of the loans: balances, exports, closes, the chart')
   trialBalanceCommand(journal, shell)
+  incomeStatementCommand(journal, shell)
+  balanceSheetCommand(journal, shell)
   exportCommand(journal, shell)
   periodsCommand(journal, shell)
   closeCommand(journal, shell)
@@ -39,7 +55,7 @@ function trialBalanceCommand(journal: Command, shell: Shell): void {
     .description('print debits, credits and balance of each account up to a day')
     .addOption(organizationOption())
     .option('--as-of <date>', 'the last day; today when left out', calendarDate)
-    .addOption(new Option('--basis <basis>', 'by booked days or by value dates').choices(BASES))
+    .addOption(basisOption())
     .addOption(currencyOption("the organization's when left out"))
     .option('--product <id>', 'only what loans of this product contribute', wholeNumber)
     .option('--hashed', 'print the lines of which the hash of a close is made, of all currencies; takes --as-of alone')
@@ -80,6 +96,78 @@ function trialBalanceCommand(journal: Command, shell: Shell): void {
         )
       }),
     )
+}
+
+interface StatementOptions extends OfOrganization {
+  readonly basis?: Basis
+  readonly csv?: boolean
+}
+
+const basisOption = () => new Option('--basis <basis>', 'by booked days or by value dates').choices(BASES)
+
+function incomeStatementCommand(journal: Command, shell: Shell): void {
+  journal
+    .command('income-statement')
+    .description('print what each account of income and expenses changed over some days, and the result')
+    .addOption(organizationOption())
+    .requiredOption('--from <date>', 'the first day', calendarDate)
+    .requiredOption('--to <date>', 'the last day', calendarDate)
+    .addOption(basisOption())
+    .option('--csv', 'print CSV')
+    .action((options: StatementOptions & { readonly from: string; readonly to: string }, command: Command) =>
+      perform(shell, command, async (task) => {
+        requireOneFormat(task, options)
+        const caller = task.by((await task.organization(options.organization)).id)
+        const books = await getBooks(task.deps, caller, options)
+        if (options.csv) return writeCsv(task, incomeStatementCsv(books))
+        return printStatement(task, books, incomeRows, { from: books.from, to: books.to })
+      }),
+    )
+}
+
+function balanceSheetCommand(journal: Command, shell: Shell): void {
+  journal
+    .command('balance-sheet')
+    .description('print assets, liabilities and equity at the end of a day, and the accumulated result')
+    .addOption(organizationOption())
+    .option('--as-of <date>', 'the day; today when left out', calendarDate)
+    .addOption(basisOption())
+    .option('--csv', 'print CSV')
+    .action((options: StatementOptions & { readonly asOf?: string }, command: Command) =>
+      perform(shell, command, async (task) => {
+        requireOneFormat(task, options)
+        const caller = task.by((await task.organization(options.organization)).id)
+        const books = await getBooksUpTo(task.deps, caller, options)
+        if (options.csv) return writeCsv(task, balanceSheetCsv(books))
+        return printStatement(task, books, sheetRows, { asOf: books.to })
+      }),
+    )
+}
+
+/** Prints the rows of a financial statement, of each currency. @param days the days that it is of */
+function printStatement(
+  { printer }: Pick<Task, 'printer'>,
+  { basis, sequence, currencies }: BooksOfDays,
+  toRows: (books: BooksOfCurrency) => readonly StatementRow[],
+  days: Readonly<Record<string, string>>,
+): void {
+  const rows = currencies.flatMap((books) =>
+    toRows(books).map(({ amount, ...row }) => {
+      return { currencyCode: books.currency.code, ...row, amount: minorToText(amount, books.currency) }
+    }),
+  )
+  if (printer.json) {
+    printer.done({ ...days, basis, sequence, rows }, '')
+    return
+  }
+  printer.note(`${basis}, ${Object.values(days).join(' to ')}, up to event ${sequence}`)
+  printer.list(rows, [
+    ['currency', (one) => one.currencyCode],
+    ['type', (one) => one.type],
+    ['code', (one) => one.code],
+    ['account', (one) => one.name ?? 'total'],
+    ['amount', (one) => one.amount, 'right'],
+  ])
 }
 
 function exportCommand(journal: Command, shell: Shell): void {

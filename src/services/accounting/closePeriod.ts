@@ -11,7 +11,7 @@ import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import { requirePermission } from '../../domain/access/permissions.ts'
 import { firstDayAfter, firstDayOf, monthOf } from '../../domain/accounting/months.ts'
-import { type Instant, isCalendarDate, type LocalDate, startOfDay } from '../../domain/dates.ts'
+import { type Instant, type LocalDate, startOfDay } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, LendingError } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/loan/loan.ts'
 import type { Caller } from '../access/caller.ts'
@@ -42,36 +42,54 @@ const AGAIN_MS = 25
  */
 export async function closePeriod(deps: ClosingDeps, caller: Caller, month: string): Promise<ClosedPeriod> {
   requirePermission(caller, 'accounting.manage')
-  const { db, now, config } = deps
+  const { db, now } = deps
   const { organizationId } = caller
-  const firstDay = firstDayOf(month)
-  if (firstDay === undefined || !isCalendarDate(firstDay))
-    throw invalidArgument('period', 'must be a month, such as 2026-01')
-  if (!(await findPeriod(db, organizationId, firstDay))) {
-    const end = startOfDay(firstDayAfter(firstDay), config.zone)
-    if (now(organizationId) < end)
-      throw failedPrecondition(`${month} is not over: it can be closed from ${firstDayAfter(firstDay)} on`)
-    await ask(deps, caller, { month, firstDay, end })
-  }
+  const firstDay = firstDayIn(month)
+  if (await requireClosable(deps, organizationId, month))
+    await requestClose(db, caller, { firstDay, month, now: now(organizationId) })
   return waitForClose(deps, organizationId, firstDay)
+}
+
+/**
+ * Requires that a month of the caller's organization can be closed now, or that its close was asked for; changes nothing.
+ * @param month `2026-01`
+ * @throws LendingError as `closePeriod`, for what is against the close
+ */
+export async function checkClose(deps: ClosingDeps, caller: Caller, month: string): Promise<void> {
+  requirePermission(caller, 'reports.read')
+  await requireClosable(deps, caller.organizationId, month)
+}
+
+/** Returns the first day of a month. @throws LendingError `invalid_argument` */
+function firstDayIn(month: string): LocalDate {
+  const firstDay = firstDayOf(month)
+  if (firstDay === undefined) throw invalidArgument('period', 'must be a month, such as 2026-01')
+  return firstDay
 }
 
 /** A month to close. */
 interface Asked {
   readonly month: string
-  readonly firstDay: LocalDate
   readonly end: Instant
 }
 
-/** Asks for the close of the oldest open month, unless another request has asked for it meanwhile. */
-async function ask(deps: ClosingDeps, caller: Caller, { month, firstDay, end }: Asked): Promise<void> {
-  const { db, now } = deps
-  const { organizationId } = caller
+/**
+ * Requires that a month is the oldest open one, over, and saved, unless its close was asked for.
+ * @returns whether the close is to be asked for
+ */
+async function requireClosable(deps: ClosingDeps, organizationId: number, month: string): Promise<boolean> {
+  const { db, now, config } = deps
+  const firstDay = firstDayIn(month)
+  if (await findPeriod(db, organizationId, firstDay)) return false
+  const end = startOfDay(firstDayAfter(firstDay), config.zone)
+  if (now(organizationId) < end)
+    throw failedPrecondition(`${month} is not over: it can be closed from ${firstDayAfter(firstDay)} on`)
   const { openFrom } = await journalCaughtUp(deps, organizationId)
-  if (await findPeriod(db, organizationId, firstDay)) return
+  // Another request may have asked for it meanwhile.
+  if (await findPeriod(db, organizationId, firstDay)) return false
   requireOldest(month, openFrom ?? (await firstBookedDay(db, organizationId)))
   await requireTimeSaved(deps, organizationId, { month, end })
-  await requestClose(db, caller, { firstDay, month, now: now(organizationId) })
+  return true
 }
 
 /**
@@ -82,7 +100,7 @@ async function ask(deps: ClosingDeps, caller: Caller, { month, firstDay, end }: 
 async function requireTimeSaved(
   { db, config, loanBatches }: ClosingDeps,
   organizationId: number,
-  { month, end }: Pick<Asked, 'month' | 'end'>,
+  { month, end }: Asked,
 ): Promise<void> {
   const waiting = await findWaiting(db, organizationId, end)
   for (const id of waiting) {

@@ -58,16 +58,42 @@ export async function getTrialBalance(
   requirePermission(caller, 'reports.read')
   const { organizationId } = caller
   const { asOf = dateIn(deps.config.zone, deps.now(organizationId)), basis = 'booked', productId = null } = request
-  await (basis === 'booked' ? caughtUpTo(deps, organizationId, asOf) : journalCaughtUp(deps, organizationId))
   const currency = request.currency ?? (await getOrganization(deps, caller)).currency
+  return readBooks(deps, { organizationId, basis, asOf, productId }, async ({ charts, upTo, sequence }) => {
+    const balance = trialBalanceOf(charts, await upTo(asOf), { currency, asOf })
+    return { asOf, basis, currency: currencyOf(currency), ...balance, sequence }
+  })
+}
+
+/** The books of an organization as of one moment. */
+export interface ReadBooks {
+  readonly charts: Charts
+  /** The last event in the books; where the books of the last day are closed, the last one before the close. */
+  readonly sequence: bigint
+  /** Reads what was posted on each account up to a day. */
+  upTo(asOf: LocalDate): Promise<Turnovers>
+}
+
+/**
+ * Reads the books of an organization up to a day in one snapshot, once the journal is there.
+ * @throws LendingError `unavailable` while the journal is behind, but for a closed month as booked
+ */
+export async function readBooks<Answer>(
+  deps: Pick<Deps, 'db'>,
+  { organizationId, basis, asOf: lastDay, productId }: PostedUpTo,
+  read: (books: ReadBooks) => Promise<Answer>,
+): Promise<Answer> {
+  await (basis === 'booked' ? caughtUpTo(deps, organizationId, lastDay) : journalCaughtUp(deps, organizationId))
   return inSnapshot(deps.db, async (snapshot) => {
     const queries = { pool: snapshot }
     const { sequence } = await readJournalHead(queries, organizationId)
-    const closed = basis === 'booked' ? closedAsOf(await findPeriods(queries, organizationId), asOf) : undefined
+    const closed = basis === 'booked' ? closedAsOf(await findPeriods(queries, organizationId), lastDay) : undefined
     const charts = await readCharts(queries, organizationId)
-    const turnovers = await readTurnovers(queries, { organizationId, basis, asOf, productId }, charts)
-    const balance = trialBalanceOf(charts, turnovers, { currency, asOf })
-    return { asOf, basis, currency: currencyOf(currency), ...balance, sequence: closed ?? sequence }
+    return read({
+      charts,
+      sequence: closed ?? sequence,
+      upTo: (asOf) => readTurnovers(queries, { organizationId, basis, asOf, productId }, charts),
+    })
   })
 }
 

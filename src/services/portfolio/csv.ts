@@ -89,7 +89,8 @@ const cellsOf = (row: RollRow, from: string, currency: Currency): RollCell[] => 
   { ...row.writtenOff, currency, from, to: 'written off' },
 ]
 
-const rollCells = ({ currency: code, from, lent, reopened }: RollRates): RollCell[] => {
+/** Returns the moves of a currency, one for each pair of places. */
+export const rollCells = ({ currency: code, from, lent, reopened }: RollRates): RollCell[] => {
   const currency = currencyOf(code)
   return [
     ...from.flatMap(({ bucket, ...row }) => cellsOf(row, bucket.name, currency)),

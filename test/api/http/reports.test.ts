@@ -31,6 +31,16 @@ const REPORTS = [
     'trial-balance-2026-02-03.csv',
     { row: 'total', currencyCode: 'TZS', debit: '110000.00', credit: '110000.00' },
   ],
+  [
+    '/v1/accounting/income-statement?from=2026-01-01&to=2026-02-03',
+    'income-statement-2026-01-01-2026-02-03.csv',
+    { from: '2026-01-01', row: 'total', type: 'result', currencyCode: 'TZS', amount: '10000.00' },
+  ],
+  [
+    '/v1/accounting/balance-sheet?asOf=2026-02-03',
+    'balance-sheet-2026-02-03.csv',
+    { asOf: '2026-02-03', row: 'total', type: 'asset', currencyCode: 'TZS', amount: '10000.00' },
+  ],
 ] as const
 
 describe.each(REPORTS)('GET %s', (path, name, row) => {

@@ -116,7 +116,7 @@ const OF_PAYMENTS = /Payments?(Channels?|ChannelSecret|ChannelPosition|Allocatio
 
 /** What the journal, the work list and the portfolio show after months of a book: test/api/partner/accounting and portfolio. */
 const OF_BOOKS =
-  /Worklist|Export|ExcludedLoans|ListingNotice|Dispute|Chart|TrialBalance|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization|PendingAction|DataRequest|Erasure|PaymentMessage|testPayments/
+  /Worklist|Export|ExcludedLoans|ListingNotice|Dispute|Chart|TrialBalance|IncomeStatement|BalanceSheet|Posting|Period|Journal|Portfolio|RollRates|Provisions|TestClock|TestOrganization|PendingAction|DataRequest|Erasure|PaymentMessage|testPayments/
 
 const shownBy = ({ responses }: Operation) =>
   shownIn(document, Object.values(responses['200']!.content!)[0]!).map(inMode)

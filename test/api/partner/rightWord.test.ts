@@ -205,6 +205,7 @@ describe('what only an ADMIN may do', () => {
         'post /v1/test/payments',
         `post ${MESSAGE}/decide-again`,
         'put /v1/delinquency-policy',
+        'put /v1/reminder-policy',
         'patch /v1/organization',
         ...['get /v1/office-sign-in', 'patch /v1/office-sign-in', 'post /v1/accounts/{id}/reset-second-factor'],
         ...['get /v1/roles', ...['delete', 'get', 'put'].map((method) => `${method} /v1/roles/{name}`)],
@@ -233,6 +234,7 @@ describe('what only an ADMIN may do', () => {
         ...['chart', 'journal', 'journal.csv', 'journal.hledger', 'periods', 'trial-balance'].map(
           (path) => `/v1/accounting/${path}`,
         ),
+        ...['income-statement', 'balance-sheet'].map((path) => `/v1/accounting/${path}`),
       ]
         .map((path) => `get ${path}`)
         .sort(),

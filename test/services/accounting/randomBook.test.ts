@@ -4,12 +4,15 @@ import { contributionOf } from '../../../src/domain/accounting/contribution.ts'
 import { ledgerName } from '../../../src/domain/accounting/hledger.ts'
 import { lastDayOf } from '../../../src/domain/accounting/months.ts'
 import { SLOTS } from '../../../src/domain/accounting/slots.ts'
+import type { AccountAmount } from '../../../src/domain/accounting/statements/incomeStatement.ts'
+import { dayBefore } from '../../../src/domain/dates.ts'
 import { replay } from '../../../src/domain/loan/replay.ts'
 import { minorToText } from '../../../src/domain/money.ts'
 import { getChart } from '../../../src/services/accounting/charts.ts'
 import { exportJournal } from '../../../src/services/accounting/exportJournal.ts'
+import { type BooksOfCurrency, getBooks } from '../../../src/services/accounting/financialStatements.ts'
 import { getTrialBalance } from '../../../src/services/accounting/trialBalance.ts'
-import { balancesByHledger, hasHledger, hledger } from '../../support/hledger.ts'
+import { balancesByHledger, hasHledger, hledger, sumByHledger } from '../../support/hledger.ts'
 import { MONTHS, openRandomBook, type RandomBook } from '../../support/randomBook.ts'
 
 // A random book over closed months and a changed chart: each loan's postings sum to what the loan contributes, and hledger, a
@@ -68,6 +71,39 @@ describe('the journal of a random book', () => {
   })
 })
 
+describe('the financial statements of a random book', () => {
+  const days = (month: string) => ({ from: `${month}-01`, to: lastDayOf(`${month}-01`) })
+
+  it.each(['booked', 'economic'] as const)('agree with the trial balance, %s, in every currency', async (basis) => {
+    const { service, caller } = book
+    let result = 0n
+    for (const month of MONTHS) {
+      const { currencies } = await getBooks(service.deps, caller, { ...days(month), basis })
+      expect(currencies.map(({ currency }) => currency.code)).toEqual(['TZS'])
+      const [{ incomeStatement, balanceSheet, trialBalance }] = currencies as [BooksOfCurrency]
+      const asOf = days(month).to
+      const balance = await getTrialBalance(service.deps, caller, { asOf, basis })
+      expect(trialBalance.accounts).toEqual(balance.accounts)
+      const before = await getTrialBalance(service.deps, caller, { asOf: dayBefore(days(month).from), basis })
+      const was = new Map(before.accounts.map((one) => [one.code, one.balance]))
+      const of = (type: string) => balance.accounts.filter((one) => one.type === type)
+      const moved = (type: string) => of(type).map(({ code, balance: now }) => [code, now - (was.get(code) ?? 0n)])
+      const amounts = (lines: readonly AccountAmount[]) => lines.map(({ code, amount }) => [code, amount])
+      expect(amounts(incomeStatement.income)).toEqual(moved('income'))
+      expect(amounts(incomeStatement.expenses)).toEqual(moved('expense'))
+      const standing = (type: string) => of(type).map(({ code, balance: now }) => [code, now])
+      expect(amounts(balanceSheet.assets)).toEqual(standing('asset'))
+      expect(amounts(balanceSheet.liabilities)).toEqual(standing('liability'))
+      expect(amounts(balanceSheet.equity)).toEqual(standing('equity'))
+      const { totalAssets, totalLiabilities, totalEquity, accumulatedResult } = balanceSheet
+      expect(totalAssets).toBe(totalLiabilities + totalEquity + accumulatedResult)
+      result += incomeStatement.result
+      expect(accumulatedResult).toBe(result)
+    }
+    expect(result).not.toBe(0n)
+  })
+})
+
 async function exported(month: string): Promise<string> {
   const parts = await exportJournal(book.service.deps, book.caller, { period: month, format: 'hledger' })
   const written: string[] = []
@@ -98,6 +134,21 @@ describe.skipIf(!hasHledger())('hledger (skipped where it is not installed and c
     const expected = await balancesByService(month)
     expect(Object.keys(expected).length).toBeGreaterThan(1)
     expect(balancesByHledger(upTo)).toEqual(expected)
+  })
+
+  it.each(MONTHS)('comes to the result and the sums of our statements of %s', async (month) => {
+    const [{ currency, incomeStatement, balanceSheet }] = (
+      await getBooks(book.service.deps, book.caller, { from: `${month}-01`, to: lastDayOf(`${month}-01`) })
+    ).currencies as [BooksOfCurrency]
+    const upTo = (last: number) => files.slice(0, last).join('\n')
+    const index = MONTHS.indexOf(month)
+    const credits = (journal: string, ...accounts: string[]) => (journal === '' ? 0n : -sumByHledger(journal, accounts))
+    const of = (...accounts: string[]) => credits(upTo(index + 1), ...accounts)
+    expect(of('income', 'expenses') - credits(upTo(index), 'income', 'expenses')).toBe(incomeStatement.result)
+    expect(-of('assets')).toBe(balanceSheet.totalAssets)
+    expect(of('liabilities', 'equity')).toBe(balanceSheet.totalLiabilities + balanceSheet.totalEquity)
+    expect(of('income', 'expenses')).toBe(balanceSheet.accumulatedResult)
+    expect(currency.code).toBe('TZS')
   })
 
   it.each(MONTHS)('accepts %s alone, with what came before as opening balances', async (month) => {

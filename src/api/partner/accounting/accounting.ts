@@ -29,12 +29,14 @@ import {
   updateChartRequest,
 } from './accounting.wire.ts'
 import * as examples from './examples.ts'
+import { financialStatementRoutes } from './financialStatements.ts'
 
 const tags = ['accounting']
 /** Adds the journal: the chart of accounts, postings, balances and the close of months. */
 export function accountingRoutes(app: StyleApp, deps: Deps): void {
   chartRoutes(app, deps)
   readingRoutes(app, deps)
+  financialStatementRoutes(app, deps)
   exportRoutes(app, deps)
   periodRoutes(app, deps)
 }

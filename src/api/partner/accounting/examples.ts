@@ -1,4 +1,4 @@
-import { DEFAULT_CHART, isDebitType } from '../../../domain/accounting/chart.ts'
+import { type AccountType, DEFAULT_CHART, isDebitType } from '../../../domain/accounting/chart.ts'
 import { FIRST_CHART } from '../../../domain/accounting/chartsInForce.ts'
 import {
   controlTotals,
@@ -53,6 +53,50 @@ export const trialBalance = {
   accounts: accountsPosted,
   totalDebit: 110_000,
   totalCredit: 110_000,
+}
+
+/** Of each type the first two accounts: the trial balance shows all. */
+const linesOf = (type: AccountType) =>
+  accountsPosted
+    .filter((one) => one.type === type)
+    .slice(0, 2)
+    .map(({ code, name, balance }) => ({ code, name, amount: balance }))
+
+export const accountAmount = { code: '4000', name: 'Interest income', amount: 10_000 }
+
+export const incomeStatement = {
+  from: '2026-02-01',
+  to: '2026-02-28',
+  basis: 'booked' as const,
+  currencies: [
+    {
+      currencyCode: story.product.currencyCode,
+      income: linesOf('income'),
+      expenses: linesOf('expense'),
+      totalIncome: 10_000,
+      totalExpenses: 0,
+      result: 10_000,
+    },
+  ],
+  sequence: trialBalance.sequence,
+}
+
+export const balanceSheet = {
+  asOf: trialBalance.asOf,
+  basis: 'booked' as const,
+  currencies: [
+    {
+      currencyCode: story.product.currencyCode,
+      assets: linesOf('asset'),
+      liabilities: linesOf('liability'),
+      equity: linesOf('equity'),
+      totalAssets: 10_000,
+      totalLiabilities: 0,
+      totalEquity: 0,
+      accumulatedResult: 10_000,
+    },
+  ],
+  sequence: trialBalance.sequence,
 }
 
 const { repayment } = story
@@ -135,3 +179,11 @@ export const HLEDGER = [
 /** The first rows of a trial balance as CSV. */
 export const TRIAL_BALANCE_CSV =
   'asOf,basis,currencyCode,sequence,row,code,name,type,debit,credit,balance\n2026-01-31,booked,TZS,1,account,1100,Loan portfolio,asset,100000.00,0.00,100000.00\n…\n'
+
+/** The first rows of an income statement as CSV. */
+export const INCOME_STATEMENT_CSV =
+  'from,to,basis,sequence,currencyCode,row,type,code,name,amount\n2026-02-01,2026-02-28,booked,4,TZS,account,income,4000,Interest income,10000.00\n…\n'
+
+/** The first rows of a balance sheet as CSV. */
+export const BALANCE_SHEET_CSV =
+  'asOf,basis,sequence,currencyCode,row,type,code,name,amount\n2026-02-28,booked,4,TZS,account,asset,1000,Cash and mobile money,-90000.00\n…\n'

@@ -84,11 +84,12 @@ async function standIns(settings: Record<string, string>): Promise<string> {
   return bin
 }
 
-/** Documents with shell blocks that need another machine, a broken server, an editor or a second person, and so are not pasted. */
+/** Documents with shell blocks that need another machine, a broken server, an editor, a provider or a second person, and so are not pasted. */
 const NOT_PASTED = [
   'CONTRIBUTING.md',
   'docs/accounting.md',
   'docs/integrating/typescript.md',
+  'docs/operating/access.md',
   'docs/operating/approvals.md',
   'docs/operating/people.md',
   'docs/operating/recovery.md',

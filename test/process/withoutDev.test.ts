@@ -15,7 +15,7 @@ let folder: string
 let database: FreshDatabase
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mkopo-without-dev-'))
-  for (const path of ['package.json', 'src', 'prisma/migrations'])
+  for (const path of ['package.json', 'docs', 'src', 'prisma/migrations'])
     await cp(join(root, path), join(folder, path), { recursive: true })
   for (const path of await packagesWithoutDev()) {
     await mkdir(dirname(join(folder, path)), { recursive: true })

@@ -45,7 +45,7 @@ export const contactSchema = named(
     note: z
       .string()
       .nullable()
-      .describe('Null: nothing was noted, the customer was erased, or the caller has the role AUDITOR alone.'),
+      .describe('Null: nothing was noted, the customer was erased, or the caller has no `collections.work`.'),
     contactedAt: instant,
     nextOn: z.iso.date().optional(),
     accountId: recordedBy,

@@ -37,7 +37,7 @@ export const holdSchema = named(
     what: word('What is not done', HOLD_KINDS),
     from: z.iso.date().describe('The first day; of penalties the first whose penalties were not raised yet.'),
     until: z.iso.date().describe('The last day.'),
-    reason: z.string().nullable().describe('Null: the customer was erased, or the caller has the role AUDITOR alone.'),
+    reason: z.string().nullable().describe('Null: the customer was erased, or the caller has no `collections.work`.'),
     releasedOn: z.iso.date().optional().describe('The first day on which it counts no longer.'),
     releaseReason: z.string().nullable().optional(),
     accountId: recordedBy,

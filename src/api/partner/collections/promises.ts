@@ -42,7 +42,7 @@ export const promiseSchema = named(
     note: z
       .string()
       .nullable()
-      .describe('Null: nothing was noted, the customer was erased, or the caller has the role AUDITOR alone.'),
+      .describe('Null: nothing was noted, the customer was erased, or the caller has no `collections.work`.'),
     cancelReason: z.string().optional(),
     accountId: recordedBy,
     createdAt: instant,

@@ -155,7 +155,9 @@ describe('the partner style, as the original describes it', () => {
     const host = 'auth.localhost:3000'
     const { body } = await service.get('/v1/auth/authenticate', { host })
     const fields = { accountId: 'digits', organizationId: 'digits', email: 'text', roles: 'list', expiresAt: 'instant' }
-    expect(faultsOf(body, fields)).toEqual([])
+    const { permissions, ...original } = body
+    expect(permissions).toContain('repayments.post')
+    expect(faultsOf(original, fields)).toEqual([])
     expect((await service.post('/v1/auth/authorize', { host, body: { rule: 'any' } })).status).toBe(204)
     expect((await service.post('/v1/auth/authorize', { host, body: { rule: 'admin' } })).status).toBe(403)
   })

@@ -172,7 +172,7 @@ export const toPortfolioLoan = (row: PortfolioRow, zone: string): PortfolioLoan 
   id: row.id,
   organizationId: row.organization_id,
   productId: row.product_id,
-  officerId: row.officer_id,
+  officerId: row.officer_id ?? undefined,
   terms: { ...termsOf(row, zone), schedule: toSchedule(row.periods) },
   entries: row.entries === null ? [] : row.entries.split(';').map(toEntry),
 })

@@ -139,7 +139,7 @@ async function sumWhich(snapshot: Snapshot, asked: PortfolioAsked, which: Which)
         currency,
         month,
         isRestructured,
-        officerId,
+        officerId: officerId ?? undefined,
         index,
         loans,
         principal,

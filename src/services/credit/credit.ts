@@ -21,7 +21,7 @@ import { scoreCustomer } from '../../domain/credit/score.ts'
 import type { Instant } from '../../domain/dates.ts'
 import { alreadyExists, invalidArgument, invariant, notFound } from '../../domain/errors.ts'
 import { type Currency, currencyOf } from '../../domain/money.ts'
-import type { Caller } from '../access/caller.ts'
+import { type Caller, mayOnlyPropose } from '../access/caller.ts'
 import type { Core, Deps } from '../deps.ts'
 
 export type { CustomerNames } from '../../db/credit/credit.ts'
@@ -48,11 +48,11 @@ export interface ScorecardNow {
 
 /**
  * Computes a customer's scorecard (contract 4.5) from the book at this moment, and keeps it as a decision where it
- * differs from the one that was kept last; for an AUDITOR nothing is kept.
+ * differs from the one that was kept last. Nothing is kept for a caller without `loans.write`, nor for one who only proposes.
  * @throws LendingError `not_found`
  */
 export async function getScorecard(deps: Core, caller: Caller, names: CustomerNames): Promise<ScorecardNow> {
-  if (hasPermission(caller, 'loans.write')) return scoreAndKeep(deps, caller, names)
+  if (hasPermission(caller, 'loans.write') && !mayOnlyPropose(caller)) return scoreAndKeep(deps, caller, names)
   const scored = await scoreNow(deps, deps.db, caller.organizationId, names)
   if (!scored) throw noSuchCustomer()
   return scored

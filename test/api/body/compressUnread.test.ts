@@ -19,6 +19,8 @@ let port: number
 /** The stream of the last answer that was one. */
 let file: Readable
 
+const SIGNED_IN = { config: { needs: 'signed in' } } as const
+
 const style: Style = {
   ...partnerStyle,
   registry: z.registry(),
@@ -27,12 +29,12 @@ const style: Style = {
     scope.addHook('onRequest', async (request) => {
       request.caller = { organizationId: 1, accountId: 1 } as typeof request.caller
     })
-    scope.get('/v1/large', (_request, reply) => reply.type('text/plain').send(Buffer.from(LARGE)))
-    scope.get('/v1/endless', (_request, reply) => {
+    scope.get('/v1/large', SIGNED_IN, (_request, reply) => reply.type('text/plain').send(Buffer.from(LARGE)))
+    scope.get('/v1/endless', SIGNED_IN, (_request, reply) => {
       file = new Readable({ read: () => void file.push(LARGE.slice(0, MIB)) })
       return reply.type('text/plain').send(file)
     })
-    scope.get('/v1/small', () => ({ small: true }))
+    scope.get('/v1/small', SIGNED_IN, () => ({ small: true }))
   },
 }
 

@@ -115,7 +115,7 @@ describe('GET /v1/portfolio/par', () => {
     ['asOf=2026-03-21&knownAt=2026-03-20', 'asOf', 'must be at most 2026-03-20'],
     ['knownAt=2026-04-01', 'knownAt', 'must not be in the future'],
     ['asOf=yesterday', 'asOf', ''],
-    ['by=loan', 'by', 'must be one or several of product, currency, month, restructured, separated by commas'],
+    ['by=loan', 'by', 'must be one or several of product, currency, month, restructured, officer, separated by commas'],
     ['policy=best', 'policy', ''],
     ['policy=7', 'policy', ''],
     ['bucket=1-30', 'bucket', 'is not a known parameter; those left are asOf, knownAt, by, policy'],

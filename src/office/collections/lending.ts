@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { type Html, html } from '../../api/http/html.ts'
 import { newExternalId } from '../../api/wire.ts'
@@ -15,9 +14,7 @@ import { amountOf, type Field } from '../loan/actions.ts'
 import type { Step } from '../routes/flow.ts'
 import { identityIn, PERSON_FIELDS } from '../routes/people.ts'
 
-type Request = Pick<FastifyRequest<{ Params: Readonly<Record<'id', string>> }>, 'desk' | 'params' | 'url'>
-
-const pathOf = (url: string): string => url.split('?')[0]!
+type Request = Pick<FastifyRequest<{ Params: Readonly<Record<'id', string>> }>, 'desk' | 'params'>
 
 /** Reads an externalId. @throws LendingError `invalid_argument` */
 function externalIdIn(fields: Fields): string | undefined {
@@ -44,10 +41,9 @@ const CUSTOMER: readonly Field[] = [
 ]
 
 /** Returns the steps of making a customer. */
-export async function customerStep({ desk, url }: Request): Promise<Step> {
+export async function customerStep({ desk }: Request): Promise<Step> {
   const { deps, say } = desk
   return {
-    path: pathOf(url),
     title: say('newCustomer'),
     means: say('meansNewCustomer'),
     fields: CUSTOMER,
@@ -93,7 +89,7 @@ function quoteTable({ say }: Desk, quote: Quote): Html {
 const MOST_PRODUCTS = 100
 
 /** Returns the steps of lending to a customer: the question is the quote. */
-export async function lendStep({ desk, params, url }: Request): Promise<Step> {
+export async function lendStep({ desk, params }: Request): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'customer')
   const customer = await getCustomer(deps, caller, { id })
@@ -106,7 +102,6 @@ export async function lendStep({ desk, params, url }: Request): Promise<Step> {
     return product
   }
   return {
-    path: pathOf(url),
     title: say('titleLend', { name: displayName(customer) }),
     means: say('meansLend'),
     fields: [
@@ -120,10 +115,9 @@ export async function lendStep({ desk, params, url }: Request): Promise<Step> {
       externalIdIn(fields)
       const quote = await quoteProduct(deps, caller, BigInt(productOf(fields).id), { principal: amountOf(fields) })
       const day = dateIn(deps.config.zone, deps.now(caller.organizationId))
-      const text = JSON.stringify([day, quote.schedule, customer.status], (_, value) =>
+      const mark = JSON.stringify([day, quote.schedule, customer.status], (_, value) =>
         typeof value === 'bigint' ? String(value) : value,
       )
-      const mark = createHash('sha256').update(text).digest('base64url')
       return { view: html`<p>${say('status')}: ${sayName(say, customer.status)}</p>${quoteTable(desk, quote)}`, mark }
     },
     async run(by, fields) {

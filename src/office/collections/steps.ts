@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { html } from '../../api/http/html.ts'
 import { readId } from '../../api/wire.ts'
@@ -16,23 +15,20 @@ import { cancelPromise, listPromises, makePromise } from '../../services/collect
 import { getLoan } from '../../services/loans/loans.ts'
 import { type Desk, dayOf, type Fields, idOf, textOf, wordOf } from '../desk.ts'
 import { tile, tiles } from '../layout/page.ts'
-import { amountOf, type Field, NOTE, noteOf } from '../loan/actions.ts'
+import { amountOf, type Field, NOTE, noteOf, REASON } from '../loan/actions.ts'
 import type { Step } from '../routes/flow.ts'
 import { contactTable, holdTable, promiseTable } from './shown.ts'
 
 type Request = Pick<
   FastifyRequest<{ Params: Readonly<Record<'id' | 'partId', string>>; Querystring: Fields }>,
-  'desk' | 'params' | 'url' | 'query'
+  'desk' | 'params' | 'query'
 >
-
-const pathOf = (url: string): string => url.split('?')[0]!
 
 /** The most rows that a question shows, and by which it knows whether something has changed. */
 const MOST = 100
 const FIRST = { rows: MOST, page: 1 } as const
 
-const markOf = (...parts: readonly unknown[]): string =>
-  createHash('sha256').update(parts.map(String).join(' ')).digest('base64url')
+const markOf = (...parts: readonly unknown[]): string => parts.join(' ')
 
 const dayIn = (fields: Fields, name: string): LocalDate => {
   const day = dayOf(fields, name)
@@ -58,12 +54,12 @@ const CONTACT: readonly Field[] = [
 ]
 
 /** Returns the steps of recording a contact with a customer; about one loan, where the address names it. */
-export async function contactStep({ desk, params, url, query }: Request): Promise<Step> {
+export async function contactStep({ desk, params, query }: Request): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'customer')
   const loanId = readId(textOf(query, 'loan', 20) ?? '') ?? undefined
   return {
-    path: loanId === undefined ? pathOf(url) : `${pathOf(url)}?loan=${loanId}`,
+    query: loanId === undefined ? '' : `?loan=${loanId}`,
     title: say('titleContact', { id }),
     means: say('meansContact'),
     fields: CONTACT,
@@ -102,11 +98,10 @@ async function promisesNow(desk: Desk, loanId: bigint) {
 }
 
 /** Returns the steps of recording a promise on a loan. */
-export async function promiseStep({ desk, params, url }: Request): Promise<Step> {
+export async function promiseStep({ desk, params }: Request): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'loan')
   return {
-    path: pathOf(url),
     title: say('titlePromise', { id }),
     means: say('meansPromise'),
     fields: PROMISE,
@@ -127,14 +122,11 @@ export async function promiseStep({ desk, params, url }: Request): Promise<Step>
   }
 }
 
-const REASON: Field = { name: 'reason', word: 'reason', kind: 'text', longest: 1_000 }
-
 /** Returns the steps of cancelling a promise. */
-export async function cancelStep({ desk, params, url }: Request): Promise<Step> {
+export async function cancelStep({ desk, params }: Request): Promise<Step> {
   const { deps, say } = desk
   const [loanId, id] = [idOf(params.id, 'loan'), idOf(params.partId, 'promise')]
   return {
-    path: pathOf(url),
     title: say('titleCancelPromise', { id }),
     means: say('meansCancelPromise'),
     fields: [REASON],
@@ -171,11 +163,10 @@ async function holdsNow(desk: Desk, loanId: bigint) {
 }
 
 /** Returns the steps of putting something of a loan on hold. */
-export async function holdStep({ desk, params, url }: Request): Promise<Step> {
+export async function holdStep({ desk, params }: Request): Promise<Step> {
   const { deps, say } = desk
   const id = idOf(params.id, 'loan')
   return {
-    path: pathOf(url),
     title: say('titleHold', { id }),
     means: say('meansHold'),
     fields: HOLD,
@@ -195,11 +186,10 @@ export async function holdStep({ desk, params, url }: Request): Promise<Step> {
 }
 
 /** Returns the steps of releasing a hold. */
-export async function releaseHoldStep({ desk, params, url }: Request): Promise<Step> {
+export async function releaseHoldStep({ desk, params }: Request): Promise<Step> {
   const { deps, say } = desk
   const [loanId, id] = [idOf(params.id, 'loan'), idOf(params.partId, 'hold')]
   return {
-    path: pathOf(url),
     title: say('titleReleaseHold', { id }),
     means: say('meansReleaseHold'),
     fields: [{ ...REASON, isRequired: true }],
@@ -217,7 +207,7 @@ export async function releaseHoldStep({ desk, params, url }: Request): Promise<S
 }
 
 /** Returns the steps of giving a loan to an officer. */
-export async function assignStep({ desk, params, url }: Request): Promise<Step> {
+export async function assignStep({ desk, params }: Request): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'loan')
   const accounts = (await listAccounts(deps, caller.organizationId)).filter(({ disabledAt }) => disabledAt === null)
@@ -230,7 +220,6 @@ export async function assignStep({ desk, params, url }: Request): Promise<Step> 
   const emailOf = (accountId: number | null) => accounts.find((one) => one.id === accountId)?.email
   const known = await getAssignment(deps, caller, { id })
   return {
-    path: pathOf(url),
     title: say('titleAssign', { id }),
     means: say('meansAssign'),
     fields: [{ name: 'officer', word: 'officer', kind: 'choice', names: ['', ...accounts.map(({ email }) => email)] }],

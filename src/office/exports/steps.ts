@@ -50,7 +50,6 @@ export async function createExportStep({ desk }: Pick<FastifyRequest, 'desk'>): 
   const formats = await listFormats(deps, caller)
   const names = [...new Set(formats.map(({ format }) => format.name))]
   return {
-    path: `${FILES}/do/create`,
     title: say('askForFile'),
     means: say('meansAskForFile'),
     fields: fieldsWith(names),
@@ -81,7 +80,6 @@ export async function acceptExportStep({
   const id = idOf(params.id, 'export')
   await getExport(deps, caller, id)
   return {
-    path: `${FILES}/${id}/do/accept`,
     title: say('titleAcceptFile', { id }),
     means: say('meansAcceptFile'),
     fields: [],

@@ -53,6 +53,8 @@ export interface LoanAction {
 
 /** The field of a note. */
 export const NOTE: Field = { name: 'note', word: 'note', kind: 'text', longest: 1_000 }
+/** The field of a reason. */
+export const REASON: Field = { name: 'reason', word: 'reason', kind: 'text', longest: 1_000 }
 const AMOUNT: Field = { name: 'amount', word: 'amount', kind: 'amount', isRequired: true }
 const LONGEST_NAME = 100
 

@@ -31,7 +31,7 @@ import { amountOf, type Field } from './actions.ts'
 /** The most guarantors, and the most collateral, on the page of a loan. */
 const MOST_SHOWN = 100
 
-type Request = Pick<FastifyRequest<{ Params: Readonly<Record<'id' | 'partId', string>> }>, 'desk' | 'params' | 'url'>
+type Request = Pick<FastifyRequest<{ Params: Readonly<Record<'id' | 'partId', string>> }>, 'desk' | 'params'>
 
 const RANGE = { rows: MOST_SHOWN, page: 1 }
 
@@ -233,11 +233,10 @@ async function shownNow(desk: Desk, loanId: bigint, things: 'guarantors' | 'coll
 }
 
 /** Returns the steps of recording a guarantor. */
-export async function guarantorStep({ desk, params, url }: Request): Promise<Step> {
+export async function guarantorStep({ desk, params }: Request): Promise<Step> {
   const { deps, say } = desk
   const id = idOf(params.id, 'loan')
   return {
-    path: url.split('?')[0]!,
     title: say('titleGuarantor', { id }),
     means: say('meansGuarantor'),
     fields: GUARANTOR_FIELDS,
@@ -255,11 +254,10 @@ export async function guarantorStep({ desk, params, url }: Request): Promise<Ste
 }
 
 /** Returns the steps of recording collateral. */
-export async function collateralStep({ desk, params, url }: Request): Promise<Step> {
+export async function collateralStep({ desk, params }: Request): Promise<Step> {
   const { deps, say } = desk
   const id = idOf(params.id, 'loan')
   return {
-    path: url.split('?')[0]!,
     title: say('titleCollateral', { id }),
     means: say('meansCollateral'),
     fields: COLLATERAL_FIELDS,
@@ -277,12 +275,11 @@ export async function collateralStep({ desk, params, url }: Request): Promise<St
 }
 
 /** Returns the steps of a release: of a guarantor, or of collateral. */
-export async function releaseStep({ desk, params, url }: Request, things: 'guarantors' | 'collateral'): Promise<Step> {
+export async function releaseStep({ desk, params }: Request, things: 'guarantors' | 'collateral'): Promise<Step> {
   const { deps, say } = desk
   const isGuarantor = things === 'guarantors'
   const [loanId, id] = [idOf(params.id, 'loan'), idOf(params.partId, isGuarantor ? 'guarantor' : 'collateral')]
   return {
-    path: url.split('?')[0]!,
     title: say(isGuarantor ? 'titleReleaseGuarantor' : 'titleReleaseCollateral', { id }),
     means: say('meansRelease'),
     fields: RELEASE_FIELDS,

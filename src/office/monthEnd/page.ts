@@ -2,11 +2,13 @@ import { type Html, html, type Part } from '../../api/http/html.ts'
 import { monthOf } from '../../domain/accounting/months.ts'
 import { addPeriods, dateIn } from '../../domain/dates.ts'
 import type { Period } from '../../services/accounting/periods.ts'
+import { monthEndCsv } from '../../services/monthEnd/csv.ts'
 import { areLeft, type MonthEnd, readMonthEnd } from '../../services/monthEnd/monthEnd.ts'
+import { type MonthPdf, printMonthEnd } from '../../services/monthEnd/pdf.ts'
 import { type MonthTable, tablesOf } from '../../services/monthEnd/tables.ts'
 import { STATE_WORDS } from '../../words/names.ts'
 import { LANGUAGES, nameIn } from '../../words/words.ts'
-import { type Desk, type Fields, textOf, timeText } from '../desk.ts'
+import { type Desk, type Fields, textOf, timeText, wordOf } from '../desk.ts'
 import { type Column, done, linkOf, money, page, share, table, tile, tiles } from '../layout/page.ts'
 import { pageNeeds } from '../permissions.ts'
 
@@ -95,3 +97,13 @@ function tableOf({ firstDay, end }: MonthEnd, { heading, columns, rows, empty, i
   const parts = rows.map(({ cells, isSum }) => (isSum ? cells.map(strong) : shownRow(cells)))
   return table(heading, shown, parts, empty)
 }
+
+/** Writes the pack of a month as a CSV file. @throws LendingError as `readMonthEnd` */
+export async function monthEndFile({ deps, caller }: Desk, month: string) {
+  const found = await readMonthEnd(deps, caller, month)
+  return { name: `month-end-${month}.csv`, content: monthEndCsv(found, deps.config.zone) }
+}
+
+/** Writes the pack of a month as a PDF, in the language that is asked for, or of the page. @throws LendingError as `printMonthEnd` */
+export const monthEndPdf = ({ deps, caller, language }: Desk, month: string, query: Fields): Promise<MonthPdf> =>
+  printMonthEnd(deps, caller, month, wordOf(LANGUAGES, query, 'language') ?? language)

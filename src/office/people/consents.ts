@@ -12,7 +12,7 @@ import type { Step } from '../routes/flow.ts'
 /** The most consents on the page of a customer. */
 const MOST_CONSENTS = 100
 
-type Request = Pick<FastifyRequest<{ Params: Readonly<Record<'id' | 'partId', string>> }>, 'desk' | 'params' | 'url'>
+type Request = Pick<FastifyRequest<{ Params: Readonly<Record<'id' | 'partId', string>> }>, 'desk' | 'params'>
 
 const read = ({ deps, caller }: Desk, id: bigint) =>
   listConsents(deps, caller, { id }, { rows: MOST_CONSENTS, page: 1 })
@@ -83,12 +83,11 @@ async function shownNow(desk: Desk, id: bigint) {
 }
 
 /** Returns the steps of recording a consent. */
-export async function giveConsentStep({ desk, params, url }: Request): Promise<Step> {
+export async function giveConsentStep({ desk, params }: Request): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'customer')
   const purposeOf = (fields: Fields) => wordOf(CONSENT_PURPOSES, fields, 'purpose') ?? 'bureau'
   return {
-    path: url.split('?')[0]!,
     title: say('titleConsent', { id }),
     means: say('meansConsent'),
     fields: GIVING,
@@ -109,11 +108,10 @@ export async function giveConsentStep({ desk, params, url }: Request): Promise<S
 }
 
 /** Returns the steps of withdrawing a consent. */
-export async function withdrawConsentStep({ desk, params, url }: Request): Promise<Step> {
+export async function withdrawConsentStep({ desk, params }: Request): Promise<Step> {
   const { deps, say } = desk
   const [customerId, id] = [idOf(params.id, 'customer'), idOf(params.partId, 'consent')]
   return {
-    path: url.split('?')[0]!,
     title: say('titleWithdrawConsent', { id }),
     means: say('meansWithdrawConsent'),
     fields: WITHDRAWING,

@@ -18,7 +18,7 @@ import { type Done, tile, tiles } from '../layout/page.ts'
 import { type Field, noteOf } from '../loan/actions.ts'
 import type { Step } from '../routes/flow.ts'
 
-type Request = Pick<FastifyRequest<{ Params: Readonly<Record<'id' | 'action', string>> }>, 'desk' | 'params' | 'url'>
+type Request = Pick<FastifyRequest<{ Params: Readonly<Record<'id' | 'action', string>> }>, 'desk' | 'params'>
 
 const ASKING: readonly Field[] = [
   {
@@ -31,13 +31,12 @@ const ASKING: readonly Field[] = [
 ]
 
 /** Returns the steps of keeping what a person asks for. @throws LendingError `not_found` */
-export async function askStep({ desk, params, url }: Request): Promise<Step> {
+export async function askStep({ desk, params }: Request): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'customer')
   const kindOf = (fields: Fields) => wordOf(DATA_REQUEST_KINDS, fields, 'kind') ?? 'access'
   const customer = await getCustomer(deps, caller, { id })
   return {
-    path: url.split('?')[0]!,
     title: say('titleAskForData', { id }),
     means: say('meansAskForData'),
     fields: ASKING,
@@ -108,14 +107,13 @@ const VERBS: Readonly<Record<string, Verb>> = {
 }
 
 /** Returns the steps of deciding a data request. @throws LendingError `permission_denied`, `not_found` */
-export async function requestStep({ desk, params, url }: Request): Promise<Step> {
+export async function requestStep({ desk, params }: Request): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'data request')
   const verb = Object.hasOwn(VERBS, params.action) ? VERBS[params.action] : undefined
   if (!verb) throw notFound('there is no such action')
   const { customerId } = await getDataRequest(deps, caller, id)
   return {
-    path: url.split('?')[0]!,
     title: say(verb.title, { id, customer: customerId }),
     means: say(verb.means),
     fields: verb.fields,

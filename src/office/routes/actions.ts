@@ -11,7 +11,7 @@ import { getLoan } from '../../services/loans/loans.ts'
 import { getProduct, retireProduct } from '../../services/organizations/products.ts'
 import { customerStep, lendStep } from '../collections/lending.ts'
 import { assignStep, cancelStep, contactStep, holdStep, promiseStep, releaseHoldStep } from '../collections/steps.ts'
-import { dayOf, type Fields, idOf, sayName } from '../desk.ts'
+import { type Desk, dayOf, type Fields, idOf, sayName } from '../desk.ts'
 import { acceptExportStep, createExportStep } from '../exports/steps.ts'
 import { tile, tiles } from '../layout/page.ts'
 import {
@@ -19,6 +19,7 @@ import {
   LOAN_ACTIONS,
   type LoanAction,
   noteOf,
+  REASON,
   type Subject,
   TRANSACTION_ACTIONS,
 } from '../loan/actions.ts'
@@ -92,33 +93,28 @@ export function addActions(app: FastifyInstance, deps: Core): void {
   add('/pending/of-loan/:id/do/reject', (request) => rejectAllStep(request, 'loan'))
 }
 
-const loanStep = ({ desk, params, url }: Request): Promise<Step> => {
+const loanStep = ({ desk, params }: Request): Promise<Step> => {
   const loanId = idOf(params.id, 'loan')
-  return changeStep({ desk, url }, actionOf({ ...LOAN_ACTIONS, restructure: RESTRUCTURE }, params.action), {
+  return changeStep(desk, actionOf({ ...LOAN_ACTIONS, restructure: RESTRUCTURE }, params.action), {
     loanId,
     transactionId: 0n,
   })
 }
 
-const transactionStep = ({ desk, params, url }: Request): Promise<Step> => {
+const transactionStep = ({ desk, params }: Request): Promise<Step> => {
   const subject = { loanId: idOf(params.id, 'loan'), transactionId: idOf(params.transactionId, 'transaction') }
   const actions = { ...TRANSACTION_ACTIONS, 'reverse-restructure': REVERSE_RESTRUCTURE }
-  return changeStep({ desk, url }, actionOf(actions, params.action), subject)
+  return changeStep(desk, actionOf(actions, params.action), subject)
 }
 
 /** Returns the steps of an action on a loan. */
-async function changeStep(
-  { desk, url }: Pick<Request, 'desk' | 'url'>,
-  action: LoanAction,
-  subject: Subject,
-): Promise<Step> {
+async function changeStep(desk: Desk, action: LoanAction, subject: Subject): Promise<Step> {
   const { deps, caller, say } = desk
   const { loanId, transactionId } = subject
   const { loan, at } = await getLoan(deps, caller, { id: loanId })
   const entry = loan.entries.find(({ id }) => id === transactionId)
   if (transactionId !== 0n && !entry) throw notFound('no transaction of this loan has that id')
   return {
-    path: url.split('?')[0]!,
     title: say(action.title, { loan: loanId, id: transactionId }),
     means: say(action.means),
     fields: action.fields,
@@ -136,16 +132,14 @@ async function changeStep(
   }
 }
 
-const REASON: Field = { name: 'reason', word: 'reason', kind: 'text', longest: 1_000 }
 const CLOSURE: readonly Field[] = [{ name: 'date', word: 'closureDate', kind: 'date' }, REASON]
 
 /** Returns the steps of closing a customer. */
-async function closeStep({ desk, params, url }: Request): Promise<Step> {
+async function closeStep({ desk, params }: Request): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'customer')
   const customer = await getCustomer(deps, caller, { id })
   return {
-    path: url.split('?')[0]!,
     title: say('titleClose', { id }),
     means: say('meansClose'),
     fields: CLOSURE,
@@ -167,12 +161,11 @@ async function closeStep({ desk, params, url }: Request): Promise<Step> {
 }
 
 /** Returns the steps of retiring a product. */
-async function retireStep({ desk, params, url }: Request): Promise<Step> {
+async function retireStep({ desk, params }: Request): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'loan product')
   const product = await getProduct(deps, caller, id)
   return {
-    path: url.split('?')[0]!,
     title: say('titleRetire', { id }),
     means: say('meansRetire'),
     fields: [],

@@ -74,14 +74,13 @@ function reasonOf(fields: Fields): string {
 type Request = FastifyRequest<{ Params: Readonly<Record<'id' | 'action', string>> }>
 
 /** Returns the steps of approving, rejecting or withdrawing a pending action. @throws LendingError `not_found` */
-export async function approvalStep({ desk, params, url }: Pick<Request, 'desk' | 'params' | 'url'>): Promise<Step> {
+export async function approvalStep({ desk, params }: Pick<Request, 'desk' | 'params'>): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'pending action')
   const verb = Object.hasOwn(VERBS, params.action) ? VERBS[params.action] : undefined
   if (!verb) throw notFound('there is no such action')
   const found = await getPendingAction(deps, caller, id)
   return {
-    path: url.split('?')[0]!,
     title: say(verb.title, { action: say(KIND_WORDS[found.kind]), target: targetText(desk, found) }),
     means: say(verb.means),
     fields: verb.fields,
@@ -101,7 +100,7 @@ export async function approvalStep({ desk, params, url }: Pick<Request, 'desk' |
 
 /** Returns the steps of rejecting all that waits of an account, or on a loan. @throws LendingError `not_found` */
 export async function rejectAllStep(
-  { desk, params, url }: Pick<Request, 'desk' | 'params' | 'url'>,
+  { desk, params }: Pick<Request, 'desk' | 'params'>,
   whose: 'asker' | 'loan',
 ): Promise<Step> {
   const { deps, caller, say } = desk
@@ -109,7 +108,6 @@ export async function rejectAllStep(
   if (whose === 'asker' && id > LARGEST_INT32) throw notFound('no account has that id')
   const of = whose === 'loan' ? { loanId: id } : { askedBy: Number(id) }
   return {
-    path: url.split('?')[0]!,
     title: say(whose === 'loan' ? 'titleRejectOfLoan' : 'titleRejectOfAsker', { id }),
     means: say('meansRejectAll'),
     fields: [REASON],

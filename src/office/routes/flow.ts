@@ -13,7 +13,7 @@ import type { Field } from '../loan/actions.ts'
 
 const HTML = 'text/html; charset=utf-8'
 
-/** What a change makes of something: a part of a page, and a mark that is another once the thing has changed. */
+/** What a change makes of something: a part of a page, and a text that is another once the thing has changed; its digest is in the form. */
 export interface Shown {
   readonly view: Html
   readonly mark: string
@@ -21,7 +21,8 @@ export interface Shown {
 
 /** A change that a person makes in three steps: a form, a preview that asks again, and the change. */
 export interface Step {
-  readonly path: string
+  /** The query of the address of the form, which says more of what the change is about; none when left out. */
+  readonly query?: string
   readonly title: string
   readonly means: string
   readonly fields: readonly Field[]
@@ -40,14 +41,23 @@ export interface Step {
   run(caller: Caller, fields: Fields): Promise<Done | { readonly done: Done; readonly back: string }>
 }
 
+/** A change, with the address of its form. */
+interface PlacedStep extends Step {
+  readonly action: string
+}
+
+/** Returns what a form has of a mark, in a hidden field: no page has there the words of a person. */
+const digestOf = (mark: string): string => createHash('sha256').update(mark).digest('base64url')
+
 /** Answers a request for a step of a change: the form, its preview, or the change itself. @throws LendingError */
 export async function takeStep(
   idempotency: Idempotency,
   request: FastifyRequest,
   reply: FastifyReply,
-  step: Step,
+  asked: Step,
 ): Promise<FastifyReply> {
   const { desk } = request
+  const step = { ...asked, action: `${request.url.split('?')[0]}${asked.query ?? ''}` }
   const isSent = request.method === 'POST'
   if (!isSent && !step.asksFirst) return sendForm(reply, desk, step, { values: step.values })
   const sent = isSent ? (request.body as Fields) : step.values
@@ -65,7 +75,7 @@ export async function takeStep(
 interface Confirmed {
   readonly desk: Desk
   readonly reply: FastifyReply
-  readonly step: Step
+  readonly step: PlacedStep
   readonly sent: Fields
 }
 
@@ -76,14 +86,13 @@ interface Confirmed {
 async function confirm(idempotency: Idempotency, { desk, reply, step, sent }: Confirmed): Promise<FastifyReply> {
   const key = textOf(sent, 'key', 64) ?? randomUUID()
   const values = step.fields.map(({ name }) => [name, String(sent[name] ?? '')])
-  const hash = createHash('sha256')
-    .update(JSON.stringify([step.path, values]))
-    .digest('base64url')
+  const hash = digestOf(JSON.stringify([step.action, values]))
   const begun = await idempotency.begin(desk.caller, `page-${key}`, hash)
   if ('kept' in begun) return reply.redirect(step.back, 303)
   try {
     const shown = await step.show(sent)
-    if (shown.mark !== textOf(sent, 'mark')) return await sendQuestion(reply, desk, step, { sent, fresh: false })
+    if (digestOf(shown.mark) !== textOf(sent, 'mark'))
+      return await sendQuestion(reply, desk, step, { sent, fresh: false })
     const result = await step.run({ ...desk.caller, claim: begun.turn.claim }, sent)
     const { done, back } = typeof result === 'string' ? { done: result, back: step.back } : result
     return reply.redirect(linkOf(back, { done }), 303)
@@ -95,12 +104,12 @@ async function confirm(idempotency: Idempotency, { desk, reply, step, sent }: Co
 async function sendForm(
   reply: FastifyReply,
   desk: Desk,
-  step: Step,
+  step: PlacedStep,
   { values, message }: { readonly values: Fields; readonly message?: string },
 ): Promise<FastifyReply> {
   const { say } = desk
-  const { path, title, means, fields, back } = step
-  const form = actionForm(desk, { action: path, fields, values, submit: say('preview') })
+  const { action, title, means, fields, back } = step
+  const form = actionForm(desk, { action, fields, values, submit: say('preview') })
   const body = html`<h1>${title}</h1>
 <p>${means}</p>
 ${message !== undefined && html`<p class="bad" role="alert">${message}</p>`}
@@ -113,13 +122,18 @@ ${form}
 async function sendQuestion(
   reply: FastifyReply,
   desk: Desk,
-  step: Step,
+  step: PlacedStep,
   { sent, fresh }: { readonly sent: Fields; readonly fresh: boolean },
 ): Promise<FastifyReply> {
   const { say } = desk
-  const { path: action, fields, title, means, back } = step
+  const { action, fields, title, means, back } = step
   const { view, mark } = await step.show(sent)
-  const question = questionForm(desk, { action, fields, values: sent, hidden: { mark, key: randomUUID() } })
+  const question = questionForm(desk, {
+    action,
+    fields,
+    values: sent,
+    hidden: { mark: digestOf(mark), key: randomUUID() },
+  })
   const said = fields.flatMap(({ name, word }) => {
     const value = String(sent[name] ?? '')
     return value === '' ? [] : [html`<li>${say(word)}: ${value}</li>`]

@@ -21,14 +21,13 @@ import { partsTable, paymentTiles, repaymentsTable } from '../payments/payment.t
 import { previewTable } from './approvals.ts'
 import type { Step } from './flow.ts'
 
-type Request = Pick<FastifyRequest<{ Params: Readonly<Record<'id' | 'loanId', string>> }>, 'desk' | 'params' | 'url'>
+type Request = Pick<FastifyRequest<{ Params: Readonly<Record<'id' | 'loanId', string>> }>, 'desk' | 'params'>
 
 const AMOUNT: Field = { name: 'amount', word: 'amount', kind: 'amount', isRequired: true }
 const WHY: Field = { name: 'note', word: 'note', kind: 'text', isRequired: true, longest: LONGEST_NOTE }
 
 /** Returns what the steps of a payment share: its page, and the payment as it is now, which each step shows. */
-const ofPayment = ({ desk, url }: Request, id: bigint) => ({
-  path: url.split('?')[0]!,
+const ofPayment = ({ desk }: Request, id: bigint) => ({
   back: `/payments/${id}`,
   changed: 'changedPayment' as const,
   async about() {

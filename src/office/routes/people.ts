@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { html } from '../../api/http/html.ts'
@@ -86,20 +85,15 @@ function valuesOf(identity: Identity): Fields {
   return { ...known, ...Object.fromEntries(checked) }
 }
 
-/** Returns by what an identity is known again: no form has the words of a person in a hidden field. */
-const markOf = (identity: Identity): string => createHash('sha256').update(identityToText(identity)).digest('base64url')
-
 /** Returns the steps of saying who a customer is; for an ADMIN. @throws LendingError `permission_denied`, `not_found` */
 export async function identifyStep({
   desk,
   params,
-  url,
-}: Pick<FastifyRequest<{ Params: Readonly<Record<'id', string>> }>, 'desk' | 'params' | 'url'>): Promise<Step> {
+}: Pick<FastifyRequest<{ Params: Readonly<Record<'id', string>> }>, 'desk' | 'params'>): Promise<Step> {
   const { deps, caller, say } = desk
   const id = idOf(params.id, 'customer')
   const known = await getIdentity(deps, caller, { id })
   return {
-    path: url.split('?')[0]!,
     title: say('titleIdentify', { id }),
     means: say('meansIdentify'),
     fields: PERSON_FIELDS,
@@ -109,7 +103,7 @@ export async function identifyStep({
       const identity = identityIn(fields)
       requirePossible(identity, dateIn(deps.config.zone, deps.now(caller.organizationId)))
       const now = await getIdentity(deps, caller, { id })
-      return { view: html`<h2>${say('now')}</h2>${identityTiles(desk, now)}`, mark: markOf(now) }
+      return { view: html`<h2>${say('now')}</h2>${identityTiles(desk, now)}`, mark: identityToText(now) }
     },
     async run(by, fields) {
       await identifyCustomer(deps, by, { id }, identityIn(fields))

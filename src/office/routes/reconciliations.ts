@@ -122,7 +122,6 @@ export async function applyStep({
   const { run } = await comparedOf(desk, params.id)
   const back = `/reconciliations/${run.id}`
   return {
-    path: `${back}/do/apply`,
     title: say('titleApply', { id: run.id }),
     means: say('meansApply'),
     fields: [],

@@ -1,5 +1,6 @@
 import type { Instant, LocalDate } from '../../domain/dates.ts'
 import { type Author, type Trace, type TrailValues, trail, trailValues } from '../audit/trail.ts'
+import { IS_SWEPT } from '../loans/sweep.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'
 import { type Parameter, type Queries, statement } from '../queries/statement.ts'
@@ -44,8 +45,7 @@ export async function claimCollections(
 ): Promise<CollectionsHead | undefined> {
   const { rows } = await transaction.query<CollectionsHead>({
     name: 'claim-collections',
-    text: `SELECT change_id AS "changeId", reminded_on AS "remindedOn", NOT EXISTS (
-        SELECT FROM loan l WHERE l.next_change_at <= $2 AND l.next_change_at > $2::timestamptz - interval '1 day' AND l.organization_id = $1) AS "isSwept"
+    text: `SELECT change_id AS "changeId", reminded_on AS "remindedOn", ${IS_SWEPT} AS "isSwept"
       FROM collections_head WHERE organization_id = $1 FOR UPDATE SKIP LOCKED`,
     values: [organizationId, moment(startOfDay)],
   })

@@ -4,7 +4,7 @@ import type { Author } from '../audit/trail.ts'
 import { type CustomerRef, lockPerson, type StoredPerson } from '../customers/identities.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction } from '../postgres/transaction.ts'
-import { ownedList } from '../queries/ownedList.ts'
+import { ownedList, ownedRow } from '../queries/ownedList.ts'
 import { moment } from '../queries/rows.ts'
 import { type Queries, statement } from '../queries/statement.ts'
 import { insertionInto, nextId, type Traced } from './traced.ts'
@@ -56,15 +56,8 @@ export const findContacts = ownedList<Contact>({
   order: CONTACT_ORDER,
 })
 
-const read = statement<{ organizationId: number; id: bigint }>(
-  'read-contact',
-  (p) => `SELECT ${COLUMNS} FROM contact t WHERE t.organization_id = ${p('organizationId')} AND t.id = ${p('id')}`,
-)
-
 /** Finds a contact of an organization. */
-export async function findContact({ pool }: Queries, organizationId: number, id: bigint): Promise<Contact | undefined> {
-  return (await pool.query<Contact>(read({ organizationId, id }))).rows[0]
-}
+export const findContact = ownedRow<Contact>({ table: 'contact', columns: COLUMNS })
 
 const latest = statement<{ organizationId: number; customerId: bigint; loanId: bigint | null; most: number }>(
   'latest-contacts',

@@ -6,7 +6,7 @@ import type { Author } from '../audit/trail.ts'
 import type { LoanRef } from '../loans/loans.ts'
 import { type LockedLoan, lockSecuredLoan } from '../loans/security/securedLoan.ts'
 import type { Transaction } from '../postgres/transaction.ts'
-import { ownedList } from '../queries/ownedList.ts'
+import { ownedList, ownedRow } from '../queries/ownedList.ts'
 import { moment } from '../queries/rows.ts'
 import { type Queries, statement } from '../queries/statement.ts'
 import { changeIn, insertionInto, nextId, type Traced } from './traced.ts'
@@ -47,15 +47,8 @@ export const findHolds = ownedList<StoredHold>({
   order: HOLD_ORDER,
 })
 
-const read = statement<{ organizationId: number; id: bigint }>(
-  'read-hold',
-  (p) => `SELECT ${COLUMNS} FROM loan_hold t WHERE t.organization_id = ${p('organizationId')} AND t.id = ${p('id')}`,
-)
-
 /** Finds a hold of an organization. */
-export async function findHold({ pool }: Queries, organizationId: number, id: bigint): Promise<StoredHold | undefined> {
-  return (await pool.query<StoredHold>(read({ organizationId, id }))).rows[0]
-}
+export const findHold = ownedRow<StoredHold>({ table: 'loan_hold', columns: COLUMNS })
 
 const standing = statement<{ organizationId: number; loanIds: readonly bigint[]; day: LocalDate }>(
   'holds-that-stand',

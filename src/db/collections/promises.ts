@@ -5,7 +5,7 @@ import type { LoanRef } from '../loans/loans.ts'
 import { type LockedLoan, lockSecuredLoan } from '../loans/security/securedLoan.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
-import { ownedList } from '../queries/ownedList.ts'
+import { ownedList, ownedRow } from '../queries/ownedList.ts'
 import { moment } from '../queries/rows.ts'
 import { type Queries, statement } from '../queries/statement.ts'
 import { changeIn, insertionInto, nextId, type Traced } from './traced.ts'
@@ -52,19 +52,8 @@ export const findPromises = ownedList<StoredPromise>({
   order: PROMISE_ORDER,
 })
 
-const read = statement<{ organizationId: number; id: bigint }>(
-  'read-promise',
-  (p) => `SELECT ${COLUMNS} FROM promise t WHERE t.organization_id = ${p('organizationId')} AND t.id = ${p('id')}`,
-)
-
 /** Finds a promise of an organization. */
-export async function findPromise(
-  { pool }: Queries,
-  organizationId: number,
-  id: bigint,
-): Promise<StoredPromise | undefined> {
-  return (await pool.query<StoredPromise>(read({ organizationId, id }))).rows[0]
-}
+export const findPromise = ownedRow<StoredPromise>({ table: 'promise', columns: COLUMNS })
 
 const ofLoans = statement<{ organizationId: number; loanIds: readonly bigint[] }>(
   'promises-of-loans',

@@ -3,7 +3,7 @@ import type { Instant } from '../../domain/dates.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../audit/trail.ts'
 import type { Db } from '../postgres/client.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
-import { ownedList } from '../queries/ownedList.ts'
+import { ownedList, ownedRow } from '../queries/ownedList.ts'
 import { arrayOf, moment } from '../queries/rows.ts'
 import { type Parameter, type Queries, statement } from '../queries/statement.ts'
 import { type CustomerRef, findPerson, lockPerson } from './identities.ts'
@@ -38,15 +38,8 @@ export const findConsents = ownedList<Consent>({
   order: CONSENT_ORDER,
 })
 
-const read = statement<{ organizationId: number; id: bigint }>(
-  'read-consent',
-  (p) => `SELECT ${COLUMNS} FROM consent t WHERE t.organization_id = ${p('organizationId')} AND t.id = ${p('id')}`,
-)
-
 /** Finds a consent of an organization. */
-export async function findConsent({ pool }: Queries, organizationId: number, id: bigint): Promise<Consent | undefined> {
-  return (await pool.query<Consent>(read({ organizationId, id }))).rows[0]
-}
+export const findConsent = ownedRow<Consent>({ table: 'consent', columns: COLUMNS })
 
 const ofPurpose = statement<{
   organizationId: number

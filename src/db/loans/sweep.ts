@@ -9,6 +9,13 @@ import { CACHED, CACHED_COLUMNS, cached, traceOf } from './loanColumns.ts'
 import { LOANS_BY } from './loans.ts'
 import { type LoanRow, type StoredLoan, toStoredLoan } from './storedLoan.ts'
 
+/**
+ * SQL for whether the sweep has saved what time changed in the loans of the organization `$1` up to the instant `$2`, which is the
+ * beginning of a day. A loan that has waited for longer than a day is damaged, and waits for ever.
+ */
+export const IS_SWEPT = `NOT EXISTS (SELECT FROM loan l
+  WHERE l.next_change_at <= $2 AND l.next_change_at > $2::timestamptz - interval '1 day' AND l.organization_id = $1)`
+
 /** The result of a round of the sweep. */
 export interface Swept {
   /** Loans whose figures were brought up to date. */

@@ -2,6 +2,7 @@ import type { Instant, LocalDate } from '../../domain/dates.ts'
 import type { DelinquencyPolicy } from '../../domain/delinquency/policy.ts'
 import { followsFromDay } from '../../domain/delinquency/position.ts'
 import { service, stampedRow } from '../audit/trail.ts'
+import { IS_SWEPT } from '../loans/sweep.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { AFTER_TRANSACTION_ID } from '../queries/lists.ts'
 import { type ColumnTypes, columnValues, moment, tableOf } from '../queries/rows.ts'
@@ -17,10 +18,7 @@ export interface PortfolioHead {
   readonly toldOn: LocalDate | null
   /** The last day before which the days of the portfolio were kept; null: none. */
   readonly keptOn: LocalDate | null
-  /**
-   * Whether the sweep has saved what time changed in the loans up to the beginning of the day. A loan that has waited for
-   * longer than a day is damaged, and waits for ever.
-   */
+  /** Whether the sweep has saved what time changed in the loans up to the beginning of the day. */
   readonly isSwept: boolean
 }
 
@@ -35,8 +33,7 @@ export async function claimPortfolio(
 ): Promise<PortfolioHead | undefined> {
   const { rows } = await transaction.query<PortfolioHead>({
     name: 'claim-portfolio',
-    text: `SELECT told_on AS "toldOn", kept_on AS "keptOn", NOT EXISTS (
-        SELECT FROM loan l WHERE l.next_change_at <= $2 AND l.next_change_at > $2::timestamptz - interval '1 day' AND l.organization_id = $1) AS "isSwept"
+    text: `SELECT told_on AS "toldOn", kept_on AS "keptOn", ${IS_SWEPT} AS "isSwept"
       FROM portfolio_head WHERE organization_id = $1 FOR UPDATE SKIP LOCKED`,
     values: [organizationId, moment(startOfDay)],
   })

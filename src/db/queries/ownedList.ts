@@ -1,6 +1,6 @@
 import type { Db } from '../postgres/client.ts'
 import { cursorAt, type Found, type Position } from './cursor.ts'
-import { statement } from './statement.ts'
+import { type Queries, statement } from './statement.ts'
 
 /** Rows that belong to one other row, such as the consents of a customer. */
 interface Owned {
@@ -42,4 +42,14 @@ export function ownedList<Row extends { readonly id: bigint }>({ table, owner, c
     const total = isPage ? (await pool.query<{ total: number }>(count(of))).rows[0]!.total : undefined
     return { items: rows, total, next: cursorAt(order, rows.at(-1)?.id) }
   }
+}
+
+/** Makes the reading of one row of an organization by its id; undefined where there is none. */
+export function ownedRow<Row extends { readonly id: bigint }>({ table, columns }: Pick<Owned, 'table' | 'columns'>) {
+  const read = statement<{ organizationId: number; id: bigint }>(
+    `read-${table}`,
+    (p) => `SELECT ${columns} FROM ${table} t WHERE t.organization_id = ${p('organizationId')} AND t.id = ${p('id')}`,
+  )
+  return async ({ pool }: Queries, organizationId: number, id: bigint): Promise<Row | undefined> =>
+    (await pool.query<Row>(read({ organizationId, id }))).rows[0]
 }

@@ -3,7 +3,7 @@ import type { CollateralKind } from '../../../domain/loan/security.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../../audit/trail.ts'
 import type { Db } from '../../postgres/client.ts'
 import { inTransaction } from '../../postgres/transaction.ts'
-import { ownedList } from '../../queries/ownedList.ts'
+import { ownedList, ownedRow } from '../../queries/ownedList.ts'
 import { type Parameter, type Queries, statement } from '../../queries/statement.ts'
 import type { LoanRef } from '../loans.ts'
 import { type LockedLoan, lockSecuredLoan, type Release } from './securedLoan.ts'
@@ -66,19 +66,8 @@ export const readCollateralOf = async (
 ): Promise<(Collateral & { readonly currency: string })[]> =>
   (await pool.query<Collateral & { readonly currency: string }>(ofCustomer(of))).rows
 
-const read = statement<{ organizationId: number; id: bigint }>(
-  'read-collateral',
-  (p) => `SELECT ${COLUMNS} FROM collateral t WHERE t.organization_id = ${p('organizationId')} AND t.id = ${p('id')}`,
-)
-
 /** Finds collateral of an organization. */
-export async function findCollateral(
-  { pool }: Queries,
-  organizationId: number,
-  id: bigint,
-): Promise<Collateral | undefined> {
-  return (await pool.query<Collateral>(read({ organizationId, id }))).rows[0]
-}
+export const findCollateral = ownedRow<Collateral>({ table: 'collateral', columns: COLUMNS })
 
 const countStanding = statement<{ organizationId: number; loanId: bigint }>(
   'count-collateral-that-stands',

@@ -2,7 +2,7 @@ import type { Instant, LocalDate } from '../../../domain/dates.ts'
 import { type Author, type TrailValues, trail, trailValues } from '../../audit/trail.ts'
 import type { Db } from '../../postgres/client.ts'
 import { inTransaction } from '../../postgres/transaction.ts'
-import { ownedList } from '../../queries/ownedList.ts'
+import { ownedList, ownedRow } from '../../queries/ownedList.ts'
 import { type Parameter, type Queries, statement } from '../../queries/statement.ts'
 import type { LoanRef } from '../loans.ts'
 import { type LockedLoan, lockSecuredLoan, type Release } from './securedLoan.ts'
@@ -79,19 +79,8 @@ export const readGuarantorsOf = async ({ pool }: Queries, of: OfCustomer): Promi
 export const readGuaranteesOf = async ({ pool }: Queries, of: OfCustomer): Promise<GuarantorOfLoan[]> =>
   (await pool.query<GuarantorOfLoan>(byCustomer(of))).rows
 
-const read = statement<{ organizationId: number; id: bigint }>(
-  'read-guarantor',
-  (p) => `SELECT ${COLUMNS} FROM guarantor t WHERE t.organization_id = ${p('organizationId')} AND t.id = ${p('id')}`,
-)
-
 /** Finds a guarantor of an organization. */
-export async function findGuarantor(
-  { pool }: Queries,
-  organizationId: number,
-  id: bigint,
-): Promise<Guarantor | undefined> {
-  return (await pool.query<Guarantor>(read({ organizationId, id }))).rows[0]
-}
+export const findGuarantor = ownedRow<Guarantor>({ table: 'guarantor', columns: COLUMNS })
 
 const standing = statement<{ organizationId: number; loanId: bigint }>(
   'guarantors-that-stand',

@@ -62,7 +62,9 @@ const changed = statement<{ organizationId: number; above: bigint; most: number 
     SELECT coalesce((SELECT c.change_id FROM event_chain c WHERE c.organization_id = ${p('organizationId')}), 0) AS id
   ), step AS (
     SELECT a.id, a.entity, a.entity_id FROM audit_entry a CROSS JOIN settled
-    WHERE a.organization_id = ${p('organizationId')} AND a.id > ${p('above')} AND a.id <= settled.id ORDER BY a.id LIMIT ${p('most')}
+    WHERE a.organization_id = ${p('organizationId')} AND a.id > ${p('above')} AND a.id <= settled.id
+      AND EXISTS (SELECT FROM promise t WHERE t.organization_id = ${p('organizationId')} AND t.state IN ('kept', 'broken'))
+    ORDER BY a.id LIMIT ${p('most')}
   )
   SELECT CASE (SELECT count(*) FROM step) WHEN ${p('most')}::bigint THEN (SELECT max(id) FROM step)
       ELSE greatest(settled.id, ${p('above')}::bigint) END AS "upTo",
@@ -81,7 +83,10 @@ export interface ChangedLoans {
   readonly isMore: boolean
 }
 
-/** Finds the loans to judge again in the next step of the trail after a row: those of changes that are sealed. */
+/**
+ * Finds the loans to judge again in the next step of the trail after a row: those of changes that are sealed. Where no promise was judged
+ * yet, the step passes by all of them unread: a promise is first judged with all changes of before.
+ */
 export async function findChangedLoans(
   { pool }: Queries,
   of: { readonly organizationId: number; readonly above: bigint },

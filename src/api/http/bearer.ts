@@ -24,8 +24,8 @@ type BearerDeps = Pick<Deps, 'signIn' | 'organizations' | 'testClocks'>
 
 /**
  * Requires a Bearer token, or an API key where the style takes those, on every route of the scope that is not public,
- * and sets `request.caller`. A caller who only
- * reads is refused here by every route that may change something, and one who only proposes by every one that cannot wait. An answer to a test organization says so, and is of the moment of its clock.
+ * and sets `request.caller`. A caller who only reads is refused here by every route that may change something, and one who only
+ * proposes by every one that cannot wait. An answer to a test organization says so, and is of the moment of its clock.
  */
 export function requireBearer(app: StyleApp, deps: BearerDeps, { apiKeys = false } = {}): void {
   const { signIn } = deps

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PERMISSION_NAMES } from '../../src/domain/access/permissions.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
+import { anAccount, PASSWORD } from '../support/approvals.ts'
 import { operationsOf } from '../support/document.ts'
 import { keepJournal } from '../support/journal.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { aPaidLoanOf } from '../support/person.ts'
-import { prefilledOf } from '../support/prefilled.ts'
+import { prefilledOf, queryOf, sendPrefilled } from '../support/prefilled.ts'
 import { startService, type TestService } from '../support/service.ts'
 import type { Document } from '../support/wire.ts'
 
@@ -22,10 +24,16 @@ const IDENTITY = {
 /** Of the guarantor of `aPaidLoanOf`, too. */
 const NAMES = [...Object.values(IDENTITY), 'Kipchogexa']
 
+/** A role of the lender's own: it may do everything but read people. */
+const ALL_BUT = { name: 'all-but-people', permissions: PERMISSION_NAMES.filter((name) => name !== 'people.read') }
+const BLIND = { email: 'blind@lender.example', password: PASSWORD }
+
 const ROLES = [
   ['USER', DEMO_PARTNER],
   ['AUDITOR', DEMO_AUDITOR],
+  [ALL_BUT.name, BLIND],
 ] as const
+const STYLES = ['partner', 'record'] as const
 
 let service: TestService
 let office: Office
@@ -37,6 +45,10 @@ beforeAll(async () => {
   const loanId = await aPaidLoanOf(service, customer.id, 'penzi')
   const transactions = (await service.get(`/v1/loans/${loanId}/transactions`)).body.items
   ids = { customers: customer.id, borrowers: customer.id, loans: loanId, transactionId: transactions.at(-1)!.id }
+  const body = { permissions: ALL_BUT.permissions, description: 'does everything, and reads nobody' }
+  const role = await service.put(`/v1/roles/${ALL_BUT.name}`, { body, token: service.tokens.operator })
+  expect(role.status, role.text).toBe(200)
+  await anAccount(service, 'blind', [ALL_BUT.name])
   await keepJournal(service.deps)
 })
 afterAll(async () => {
@@ -59,12 +71,16 @@ const filled = (path: string, toParameter: RegExp): string =>
     return ids[name] ?? ids[room] ?? '1'
   })
 
+const hostOf = (style: (typeof STYLES)[number]): string => {
+  const { baseUrl, recordsUrl } = service.deps.config
+  return new URL(style === 'partner' ? baseUrl : recordsUrl).host
+}
+
 const namesIn = (text: string) => NAMES.filter((name) => text.includes(name))
 
 describe.each(ROLES)('an account that has the role %s alone', (_, person) => {
-  it.each(['partner', 'record'] as const)('reads no name in any answer of the %s style', async (style) => {
-    const { baseUrl, recordsUrl } = service.deps.config
-    const host = new URL(style === 'partner' ? baseUrl : recordsUrl).host
+  it.each(STYLES)('reads no name in any answer of the %s style', async (style) => {
+    const host = hostOf(style)
     const { body: document } = await service.get<Document>('/openapi.json', { host })
     const token = await tokenOf(person)
     const read = operationsOf(document).flatMap(([name]) => (name.startsWith('GET /v1') ? [name.slice(4)] : []))
@@ -107,6 +123,30 @@ it('an ADMIN reads them, so that there is something to be seen', async () => {
   const guarantors = await service.get(`/v1/loans/${ids.loans}/guarantors`, { token: service.tokens.operator })
   expect(namesIn(guarantors.text)).toEqual(['Kipchogexa'])
 })
+
+it.each(STYLES)(
+  'an account that may do everything but read people is answered no name by any change of the %s style',
+  async (style) => {
+    const host = hostOf(style)
+    const { body: document } = await service.get<Document>('/openapi.json', { host })
+    const token = await tokenOf(BLIND)
+    let done = 0
+    for (const change of prefilledOf(document)) {
+      const [, template = ''] = change.name.split(' ')
+      if (change.method === 'GET' || change.isUpload || !template.startsWith('/v1')) continue
+      const path = filled(template, /\{(\w+)\}/g) + queryOf(change.operation)
+      // An identity of the reference would take the place of the names.
+      const body = template.endsWith('/identity') ? IDENTITY : change.body
+      const { status, text } = await sendPrefilled(service, { ...change, path, body }, { host, token })
+      if (status < 300) done++
+      expect([change.name, namesIn(text), status === 500]).toEqual([change.name, [], false])
+    }
+    expect(done).toBeGreaterThan(style === 'partner' ? 35 : 8)
+    // They are there still.
+    const known = await service.get(`/v1/customers/${ids.customers}/identity`, { token: service.tokens.operator })
+    expect(namesIn(known.text)).toEqual(Object.values(IDENTITY))
+  },
+)
 
 /** Returns the paths of the pages and files of the office, by the tree of its routes. */
 function routesOf({ monitor }: Office): string[] {

@@ -1,14 +1,22 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { service as serviceAuthor } from '../../../../src/db/audit/trail.ts'
 import { insertReversals } from '../../../../src/db/payments/reversals.ts'
+import { REPORTING_VIEWS } from '../../../../src/services/book/reportingExport.ts'
 import { retentionJob } from '../../../../src/services/customers/dataRequests.ts'
 import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
+import { exportsJob } from '../../../../src/services/exports/exportsJob.ts'
 import { drain } from '../../../../src/services/jobs/job.ts'
 import { paymentsJob } from '../../../../src/services/payments/paymentsJob.ts'
 import { anAccount } from '../../../support/approvals.ts'
+import { pdfOf } from '../../../support/documents.ts'
 import { everyText } from '../../../support/everyText.ts'
 import { keepJournal } from '../../../support/journal.ts'
+import { opsOn } from '../../../support/ops.ts'
 import { aPaidLoanOf, aPersonOf, WORDS } from '../../../support/person.ts'
+import { pagesOf } from '../../../support/readDocument.ts'
 import { aBorrower } from '../../../support/recordBodies.ts'
 import { recordsOf } from '../../../support/records.ts'
 import { startService, type TestService } from '../../../support/service.ts'
@@ -29,6 +37,38 @@ const aPerson = (externalId?: string) => aPersonOf(service, externalId)
 const ask = (customerId: string, kind = 'erasure', token = maker) =>
   service.post(`/v1/customers/${customerId}/data-requests`, { body: { kind, reason: WORDS.note }, ...token })
 const confirm = (id: string, token = checker) => service.post(`/v1/data-requests/${id}/confirm`, { ...token })
+
+/** Returns the words of all that is made of a loan and of the book: documents, exports with identities, a file for a supervisor, views. */
+async function allMade(loanId: string): Promise<string> {
+  const { items } = (await service.get(`/v1/loans/${loanId}/transactions`)).body
+  const paid = items.find(({ type, amount }) => type === 'Repayment' && amount === 50)!
+  const documents = ['statement', `repayments/${paid.id}/receipt`].map(async (path) => {
+    const pages = await pagesOf(await pdfOf(service, `/v1/loans/${loanId}/${path}`))
+    return pages.flat(2).map(({ text }) => text)
+  })
+  const folder = await mkdtemp(join(tmpdir(), 'mkopo-erased-'))
+  const book = join(folder, 'book')
+  const { code, err } = await opsOn(service)(['book', 'export', book, '-o', '1', '--identities'])
+  expect(code, err).toBe(0)
+  const names = (await readdir(book)).map((name) => join(book, name))
+  const files = await Promise.all(names.map((name) => readFile(name, 'utf8')))
+  await rm(folder, { recursive: true })
+  const today = service.clock.now()
+  service.clock.set('2026-02-02')
+  const { body: file } = await service.post('/v1/exports', {
+    body: { format: 'portfolio_return', asOf: '2026-01-31' },
+    ...maker,
+  })
+  await drain(exportsJob(service.deps))
+  const { text, status } = await service.get(`/v1/exports/${file.id}/file`, maker)
+  expect([status, text.includes(loanId)], text).toEqual([200, true])
+  service.clock.set(new Date(today).toISOString())
+  const views = REPORTING_VIEWS.map(async (view) => {
+    const { rows } = await service.owner.pool.query(`SELECT t::text AS text FROM reporting_rows.${view} t`)
+    return rows.map((row) => row.text)
+  })
+  return [...(await Promise.all([...documents, ...views])).flat(), ...files, text].join('\n')
+}
 
 describe('an erasure', () => {
   it('leaves no word of the person in any table, answer or event, and no cent and no hash is another', async () => {
@@ -65,6 +105,9 @@ describe('an erasure', () => {
       head[0].hash,
     ])
     expect(rows).toHaveLength(1)
+    const made = await allMade(loanId)
+    for (const [name, word] of Object.entries(WORDS)) expect(made.includes(word), name).toBe(false)
+    expect(made).toContain(`erased-${id}`)
     const customer = await service.get(`/v1/customers/${id}`)
     expect(customer.body).toMatchObject({ externalId: `erased-${id}`, status: 'Closed' })
     const answers = await Promise.all(

@@ -97,3 +97,90 @@ export function kenyanFaults(row: string): string[] {
   if (Number(of('DaysInArrears')) > 0 !== Number(of('OverdueBalance')) > 0) faults.push('days without arrears')
   return faults
 }
+
+const CODE = /^\d$/
+const RATE = /^\d{1,6}\.\d{2}$/
+const upTo = (longest: number) => new RegExp(`^[^|]{1,${longest}}$`)
+const digits = (longest: number) => new RegExp(`^\\d{1,${longest}}$`)
+const AMOUNT = digits(21)
+const isOverdue = (cells: Cells) => Number(cells.Balance_Overdue) > 0
+const isPaid = (cells: Cells) => cells.Last_Payment_Date !== ''
+/** A flag of 0 says that the credit is restructured. */
+const isRestructured = (cells: Cells) => cells.Flag_for_Restructured_Credit === '0'
+/** 3 is written off, and 4 fully paid. */
+const isEnded = (cells: Cells) => /^[34]$/.test(cells.Credit_Account_Status!)
+
+/** Uganda, the file of borrower accounts (CBA): the fields of the account, which those of the person follow. */
+const UGANDA_ACCOUNT: readonly Rule[] = [
+  ['PI_Identification_Code', true, upTo(6)],
+  ['Branch_Identification_Code', true, digits(3)],
+  ['Borrowers_Client_Number', true, upTo(30)],
+  ['Borrower_Classification', true, CODE],
+  ['Credit_Account_Reference', true, upTo(30)],
+  ['Credit_Account_Date', true, DAY],
+  ['Credit_Amount', true, AMOUNT],
+  ['Facility_Amount_Granted', true, AMOUNT],
+  ['Credit_Account_Type', true, digits(2)],
+  ['Group_Identification_Joint_Account_Number', false, upTo(30)],
+  ['Transaction_Date', true, DAY],
+  ['Currency', true, /^[A-Z]{3}$/],
+  ['Opening_Balance_Indicator', true, CODE],
+  ['Maturity_Date', true, DAY],
+  ['Type_of_Interest', true, CODE],
+  ['Interest_Calculation_Method', true, CODE],
+  ['Annual_Interest_Rate_at_Disbursement', true, RATE],
+  ['Annual_Interest_Rate_at_Reporting', true, RATE],
+  ['Date_of_First_Payment', true, DAY],
+  ['Credit_Amortization_Type', true, CODE],
+  ['Credit_Payment_Frequency', true, digits(2)],
+  ['Number_of_Payments', true, digits(4)],
+  ['Monthly_Instalment_Amount', true, AMOUNT],
+  ['Current_Balance_Amount', true, AMOUNT],
+  ['Current_Balance_Indicator', true, CODE],
+  ['Last_Payment_Date', false, DAY],
+  ['Last_Payment_Amount', isPaid, AMOUNT],
+  ['Credit_Account_Status', true, /^[1-6]$/],
+  ['Last_Status_Change_Date', true, DAY],
+  ['Credit_Account_Risk_Classification', true, /^[1-5]$/],
+  ['Credit_Account_Arrears_Date', isOverdue, DAY],
+  ['Number_of_Days_in_Arrears', isOverdue, digits(10)],
+  ['Balance_Overdue', false, AMOUNT],
+  ['Flag_for_Restructured_Credit', true, /^[01]$/],
+  ['Old_Branch_Code', isRestructured, digits(3)],
+  ['Old_Account_Number', isRestructured, upTo(30)],
+  ['Old_Client_Number', false, upTo(30)],
+  ['Balance_Overdue_Indicator', isOverdue, CODE],
+  ['Credit_Account_Closure_Date', isEnded, DAY],
+  ['Credit_Account_Closure_Reason', isEnded, CODE],
+  ['Specific_Provision_Amount', false, AMOUNT],
+  ['Client_Consent_Flag', true, /^[YN]$/],
+  ['Client_Advice_Notice_Flag', true, /^[YN]$/],
+  ['Term', true, digits(5)],
+  ['Loan_Purpose', true, upTo(10)],
+]
+/** The fields of the person: identification, who it is, work, and the primary and the secondary address with their dialling codes. */
+const UGANDA_PERSON = 18 + 13 + 7 + 26 + 26
+
+/** Returns what is wrong with a row for Uganda: by the table, and by what its fields have to do with each other. */
+export function ugandanFaults(row: string): string[] {
+  const [mark, ...cells] = row.split('|')
+  if (mark !== 'D') return [`the mark is ${mark}`]
+  if (cells.length !== UGANDA_ACCOUNT.length + UGANDA_PERSON) return [`${cells.length} cells`]
+  const account = cells.slice(0, UGANDA_ACCOUNT.length)
+  const faults = faultsOf(UGANDA_ACCOUNT, account)
+  if (faults.length > 0) return faults
+  const of = (name: string) => account[UGANDA_ACCOUNT.findIndex(([one]) => one === name)]!
+  const [status, balance] = [of('Credit_Account_Status'), Number(of('Current_Balance_Amount'))]
+  const overdue = Number(of('Balance_Overdue'))
+  if (overdue > balance) faults.push('more is overdue than owed')
+  if ((status === '1') !== overdue > 0) faults.push('the status is not that of the arrears')
+  if ((status === '3' || status === '4') !== (balance === 0)) faults.push('the status is not that of the balance')
+  if ((of('Credit_Account_Closure_Date') !== '') !== (balance === 0))
+    faults.push('the closure is not that of the balance')
+  if (of('Balance_Overdue') === '' && of('Number_of_Days_in_Arrears') !== '') faults.push('days without arrears')
+  const days = Number(of('Number_of_Days_in_Arrears'))
+  const edges = [30, 90, 180, 360]
+  if (Number(of('Credit_Account_Risk_Classification')) !== 1 + edges.filter((edge) => days > edge).length)
+    faults.push('the class is another')
+  return faults
+}

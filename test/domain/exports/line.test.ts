@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Identity, identityOf } from '../../../src/domain/customer/identity.ts'
-import { startOfDay } from '../../../src/domain/dates.ts'
+import { addPeriods, type LocalDate, startOfDay } from '../../../src/domain/dates.ts'
 import { PRESETS } from '../../../src/domain/delinquency/policy.ts'
 import { type ExportedLoan, exclusionOf, figuresOf } from '../../../src/domain/exports/figures.ts'
 import type { ExportFormat } from '../../../src/domain/exports/format.ts'
@@ -11,7 +11,7 @@ import { headerOf, lineOf } from '../../../src/domain/exports/line.ts'
 import type { Replayable } from '../../../src/domain/loan/fold.ts'
 import type { LoanTerms } from '../../../src/domain/loan/terms/terms.ts'
 import { BUILT_IN } from '../../../src/services/exports/formats.ts'
-import { kenyanFaults } from '../../support/exportRules.ts'
+import { kenyanFaults, ugandanFaults } from '../../support/exportRules.ts'
 import { randomFrom } from '../../support/random.ts'
 
 const ZONE = 'Africa/Nairobi'
@@ -177,6 +177,28 @@ describe('a row for Uganda', () => {
       { field: 'Facility_Amount_Granted', rule: 'amount', value: '1000050' },
       ...[{ field: 'GSCAFB_Surname', rule: 'characters', value: 'A|B' }],
     ])
+  })
+})
+
+describe('rows of loans that are paid at random', () => {
+  it.each([
+    [KENYA, 'KES', kenyanFaults],
+    [UGANDA, 'UGX', ugandanFaults],
+  ] as const)('$name are taken by a validator that was written from its paper', (format, code, faultsIn) => {
+    const random = randomFrom(Number(process.env.MKOPO_SEED ?? 4))
+    const day = (from: LocalDate, most: number) => addPeriods(from, random(most), 'days')
+    const lent = { ...terms, currency: { code, decimals: code === 'UGX' ? 0 : 2 } }
+    for (let round = 0; round < 500; round++) {
+      let paidOn = terms.disbursedOn
+      const entries = Array.from({ length: random(5) }, (_, index) => {
+        paidOn = day(paidOn, 60)
+        const isLost = random(12) === 0
+        return entry(isLost ? 'Write-off' : 'Repayment', paidOn, BigInt(1 + random(600_000)), index + 1)
+      })
+      const told = { hasConsent: random(2) === 0, noticeSentOn: random(2) === 0 ? terms.disbursedOn : null }
+      const row = String(textOf(format, day(paidOn, 500), { terms: lent, entries, ...told }))
+      expect([row, faultsIn(row)]).toEqual([row, []])
+    }
   })
 })
 

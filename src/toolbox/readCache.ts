@@ -25,7 +25,11 @@ export function createReadCache<Key extends {}, Value>(
   most: number,
   read: (key: Key) => Promise<Value>,
 ): ReadCache<Key, Value> {
-  const entries = new LRUCache<Key, { readonly value: Promise<Value>; readonly at: number }>({ max: most })
+  // By `maxSize`, a key being of size 1: `max` takes the memory of all keys at once, most of which never come.
+  const entries = new LRUCache<Key, { readonly value: Promise<Value>; readonly at: number }>({
+    maxSize: most,
+    sizeCalculation: () => 1,
+  })
   return {
     get(key) {
       const known = entries.get(key)

@@ -14,24 +14,33 @@ export const MAX_PARAM_LENGTH = 1_200
 
 /** The paths of a style by pattern, whatever the method. */
 export class Paths {
-  readonly #router = FindMyWay<FindMyWay.HTTPVersion.V1>({ maxParamLength: MAX_PARAM_LENGTH })
   readonly #methods = new Map<string, Set<string>>()
+  /** Made when a path is first looked for: most requests are of paths that are there, and look for none. */
+  #router: FindMyWay.Instance<FindMyWay.HTTPVersion.V1> | undefined
 
   add(pattern: string, method: string | readonly string[]) {
     let methods = this.#methods.get(pattern)
     if (methods === undefined) {
       methods = new Set()
       this.#methods.set(pattern, methods)
-      this.#router.on('GET', pattern, () => {}, methods)
+      this.#router = undefined
     }
     for (const one of [method].flat()) methods.add(one)
   }
 
   /** Returns the methods that a path takes; none when the style has no such path. */
   methodsOf(path: string): readonly string[] {
+    this.#router ??= routerOf(this.#methods)
     const found = this.#router.find('GET', path)
     return found === null || !(found.store instanceof Set) ? [] : [...found.store]
   }
+}
+
+/** Returns a router that finds the methods of a path. */
+function routerOf(patterns: ReadonlyMap<string, Set<string>>): FindMyWay.Instance<FindMyWay.HTTPVersion.V1> {
+  const router = FindMyWay<FindMyWay.HTTPVersion.V1>({ maxParamLength: MAX_PARAM_LENGTH })
+  for (const [pattern, methods] of patterns) router.on('GET', pattern, () => {}, methods)
+  return router
 }
 
 /** A style, the host that it is called by (lower case, no port), and the paths that it serves. */

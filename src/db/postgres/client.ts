@@ -103,10 +103,13 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
     attend(client, silence, failed)
   })
   pool.on('remove', (client) => clients.delete(client))
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
+  // Made when it is first asked for: a client takes 20 ms, and a command or a pool beside the service may need none.
+  const prisma = lazily(() => new PrismaClient({ adapter: new PrismaPg(pool) }))
   return {
     pool,
-    prisma,
+    get prisma() {
+      return prisma.get()
+    },
     together: options.together ?? true,
     close: closing(pool, prisma, silence),
     diskFailures: () => diskFailures,
@@ -117,6 +120,25 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
     setGone: (gone) => {
       pool.gone = gone
       if (gone) for (const client of clients) cut(client)
+    },
+  }
+}
+
+/** A value that is made when it is first asked for. */
+interface Lazily<T> {
+  readonly made: T | undefined
+  get(): T
+}
+
+function lazily<T>(make: () => T): Lazily<T> {
+  let made: T | undefined
+  return {
+    get made() {
+      return made
+    },
+    get() {
+      made ??= make()
+      return made
     },
   }
 }
@@ -141,11 +163,10 @@ interface SilenceWatch {
  * Returns the function that closes a database, once. It is made here because the listeners of the pool keep what it
  * refers to: a pool that something still refers to after its end would keep Prisma's 5 MB.
  */
-function closing(pool: pg.Pool, prisma: PrismaClient, silence: SilenceWatch): () => Promise<void> {
+function closing(pool: pg.Pool, prisma: Lazily<PrismaClient>, silence: SilenceWatch): () => Promise<void> {
   let closed: Promise<void> | undefined
   return () => {
-    closed ??= prisma
-      .$disconnect()
+    closed ??= Promise.resolve(prisma.made?.$disconnect())
       .then(() => pool.end())
       .finally(silence.stop)
     return closed

@@ -11,7 +11,7 @@ import type { Document, Media, Operation } from '../../support/wire.ts'
 let service: TestService
 let records: Records
 let document: Document
-let operations: [name: string, operation: Operation][]
+let operations: (readonly [name: string, operation: Operation])[]
 beforeAll(async () => {
   service = await startService()
   // Whole answers are compared with the examples, which have the instant of each step.

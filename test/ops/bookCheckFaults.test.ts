@@ -74,7 +74,7 @@ describe('names what was planted', () => {
       text.replace(/:('?)([a-zA-Z]+)\1/g, (all, quote, name) => (ids[name] ? quote + ids[name] + quote : all))
     await book.client.query(named(spoil))
     const { code, found } = await book.check()
-    await book.mend()
+    await book.mend(spoil)
     expect(code).toBe(1)
     expect(found.join('\n')).toMatch(new RegExp(`^${named(message.source)}`, 'm'))
   })

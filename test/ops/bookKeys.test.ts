@@ -212,7 +212,7 @@ describe('a key that is wrong is named', () => {
       text.replace(/:('?)([a-zA-Z]+)\1/g, (all, quote, name) => (ids[name] ? quote + ids[name] + quote : all))
     const { rowCount } = await book.client.query(named(spoil))
     const { code, found } = await book.check()
-    await book.mend()
+    await book.mend(spoil)
     expect(rowCount).toBeGreaterThan(0)
     expect(code).toBe(1)
     expect(found.join('\n')).toMatch(new RegExp(named(message.source), 'm'))

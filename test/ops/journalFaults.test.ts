@@ -61,7 +61,7 @@ describe('book check', () => {
     const named = (text: string) => text.replaceAll(':loan', loan)
     await book.client.query(named(spoil))
     const { code, found } = await book.check()
-    await book.mend()
+    await book.mend(spoil)
     expect(code).toBe(1)
     expect(found.join('\n')).toMatch(new RegExp(`^(${named(said.source)})`, 'm'))
   })

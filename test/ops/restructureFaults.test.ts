@@ -79,7 +79,7 @@ const named = (text: string) => text.replace(/(?<![:\w]):([a-zA-Z]+)/g, (all, na
 async function foundOf(spoil: string): Promise<string> {
   await book.client.query(named(spoil))
   const { code, found } = await book.check()
-  await book.mend()
+  await book.mend(spoil)
   expect(code === 0).toBe(found.length === 0)
   return found.join('\n')
 }

@@ -18,6 +18,7 @@ import {
   withValues,
 } from '../support/sealFaults.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { mending, namedIn } from '../support/wholeBook.ts'
 
 const TABLES = [...Object.keys(SEALED), 'audit_entry', 'event', 'event_chain', 'idempotency_key']
 
@@ -62,11 +63,8 @@ afterAll(async () => {
   await service.close()
 })
 
-async function mend(): Promise<void> {
-  const one = (table: string) =>
-    `DELETE FROM ${table}; INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM whole.${table}`
-  await client.query(TABLES.map(one).join('; '))
-}
+const mend = (faults: readonly SealFault[]) =>
+  client.query(mending(namedIn(faults.map(({ spoil }) => spoil).join('; '), TABLES)))
 
 const check = async (more = '') => {
   const { code, json, err } = await opsOn(service)(`book check --json${more}`)
@@ -119,7 +117,7 @@ async function expectFound(faults: readonly SealFault[]): Promise<void> {
     for (const [index, { said }] of faults.entries())
       expect(found.join('\n')).toMatch(new RegExp(named(said.source).replace(':row', rows[index]!), 'm'))
   } finally {
-    await mend()
+    await mend(faults)
   }
 }
 

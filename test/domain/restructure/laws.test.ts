@@ -14,6 +14,7 @@ import { type LoanState, replay, restructuredOf } from '../../../src/domain/loan
 import { planOf } from '../../../src/domain/loan/restructure/plan.ts'
 import { reverseRestructure } from '../../../src/domain/loan/restructure/restructureLoan.ts'
 import { scheduleVersions } from '../../../src/domain/loan/restructure/scheduleVersions.ts'
+import { runs } from '../../support/runs.ts'
 import { anyLent } from '../terms/anyLent.ts'
 import {
   type AnyRestructure,
@@ -162,9 +163,9 @@ describe('a restructure', () => {
         expect(unnumbered(whole({ state }))).toEqual(unnumbered(expected))
         expect(state.outstanding).toEqual(expected.outstanding)
       }),
-      { numRuns: 1_500, endOnFailure: true },
+      { numRuns: runs(1_500), endOnFailure: true },
     )
-    expect(told).toBeGreaterThan(50)
+    expect(told).toBeGreaterThan(runs(50))
   })
 
   it('never resets the days past due of hardship', () => {
@@ -228,7 +229,7 @@ describe('a restructure', () => {
           expect(is).toEqual(was)
         }
       }),
-      { numRuns: 400, endOnFailure: true },
+      { numRuns: runs(400), endOnFailure: true },
     )
     expect(moved).toBeGreaterThan(60)
     expect(Object.values(NO_AMOUNTS).every((amount) => amount === 0n)).toBe(true)

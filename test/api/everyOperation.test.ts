@@ -1,8 +1,9 @@
 import { createHmac, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccount, createApiKey, revokeApiKey } from '../../src/services/access/accounts.ts'
+import { createApiKey, revokeApiKey } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
+import { addAccount } from '../support/accounts.ts'
 import { examplesOf, operationsOf } from '../support/document.ts'
 import { startKeeper, startSequencer } from '../support/jobs.ts'
 import { anotherLender } from '../support/lenders.ts'
@@ -134,7 +135,7 @@ async function credentials(): Promise<Record<string, string>> {
       .setProtectedHeader({ alg: 'RS256', kid: String(kid), ...header })
       .sign(key)
   const account = async (email: string, roles: string[] = ['ADMIN']) => {
-    await createAccount(service.deps, author, { email, password: 'a long enough secret', roles })
+    await addAccount(service.deps, author, { email, password: 'a long enough secret', roles })
     return service.deps.signIn.issueToken(email, 'a long enough secret', '127.0.0.1')
   }
   const [disabled, revoked] = [await account('disabled@example.com'), await account('revoked@example.com')]

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccount } from '../../src/services/access/accounts.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { DEMO_OPERATOR } from '../../src/services/organizations/seedDemo.ts'
 import { paymentsJob } from '../../src/services/payments/paymentsJob.ts'
+import { addAccount } from '../support/accounts.ts'
 import { commandLine } from '../support/approvals.ts'
 import { type Compared, csv, DAY, DAYS, line, NEW, openCompared, rowsOf } from '../support/compared.ts'
 import { formOf, type Person, type Seen } from '../support/office.ts'
@@ -24,7 +24,7 @@ let close: Compared['close']
 
 beforeAll(async () => {
   ;({ service, office, makeChannel, pay, compare, send, sessionOf, close } = await openCompared())
-  await createAccount(service.deps, commandLine, { ...SECOND, roles: ['ADMIN'] })
+  await addAccount(service.deps, commandLine, { ...SECOND, roles: ['ADMIN'] })
 })
 afterAll(() => close())
 

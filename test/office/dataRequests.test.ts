@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccount } from '../../src/services/access/accounts.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
+import { addAccount } from '../support/accounts.ts'
 import { commandLine } from '../support/approvals.ts'
 import { formOf, type Office, openOffice, type Person, type Seen } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -15,7 +15,7 @@ let customers = 0
 let customerId: string
 beforeAll(async () => {
   service = await startService()
-  await createAccount(service.deps, commandLine, { ...CHECKER, roles: ['ADMIN'] })
+  await addAccount(service.deps, commandLine, { ...CHECKER, roles: ['ADMIN'] })
   const body = { keepOthersYears: 0 }
   await service.patch('/v1/organization', { body, token: service.tokens.operator })
   office = openOffice(service.deps)

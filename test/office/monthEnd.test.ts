@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
+import { addAccount } from '../support/accounts.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { giveLedger } from '../support/ledgerBook.ts'
 import { anotherLender } from '../support/lenders.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
   books.service.damages('the journal of lender 7 is made by SQL')
   office = openOffice(books.service.deps)
   await anotherLender(books.service, 7, 'KES')
-  await createAccount(books.service.deps, operator(7, 'test'), { ...STRANGER, roles: ['ADMIN'] })
+  await addAccount(books.service.deps, operator(7, 'test'), { ...STRANGER, roles: ['ADMIN'] })
   await books.customer('asha')
   loan = await books.lend('asha', 100_000)
   await books.pay(loan, 10_000)

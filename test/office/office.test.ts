@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { phonesOf } from '../../src/services/office/search.ts'
 import { createOrganization } from '../../src/services/organizations/organizations.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../src/services/organizations/seedDemo.ts'
+import { addAccount } from '../support/accounts.ts'
 import { keepJournal } from '../support/journal.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { pagesOf } from '../support/readDocument.ts'
@@ -107,7 +107,7 @@ describe('the search', () => {
       name: 'Elsewhere',
       currency: 'KES',
     })
-    await createAccount(service.deps, operator(elsewhere.id, 'test'), { ...admin, roles: ['ADMIN'] })
+    await addAccount(service.deps, operator(elsewhere.id, 'test'), { ...admin, roles: ['ADMIN'] })
     expect((await office.look(`/search?q=${loan}`, admin)).text).toContain('Nothing was found.')
     expect((await office.look(`/loans/${loan}`, admin)).status).toBe(404)
     expect((await office.look(`/customers/${customer}`, admin)).status).toBe(404)

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { createChannel } from '../../src/services/payments/channels.ts'
+import { addAccount } from '../support/accounts.ts'
 import { commandLine } from '../support/approvals.ts'
 import { keepJournal } from '../support/journal.ts'
 import { anotherLender } from '../support/lenders.ts'
@@ -55,7 +55,7 @@ async function lendTwo() {
 beforeAll(async () => {
   service = await startService()
   service.clock.set(FIRST_DAY)
-  await createAccount(service.deps, commandLine, { ...SECOND, roles: ['ADMIN'] })
+  await addAccount(service.deps, commandLine, { ...SECOND, roles: ['ADMIN'] })
   office = openOffice(service.deps)
   channelId = await makeChannel()
 })

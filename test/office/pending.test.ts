@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createAccount, setRoles } from '../../src/services/access/accounts.ts'
+import { setRoles } from '../../src/services/access/accounts.ts'
 import { DEMO_AUDITOR } from '../../src/services/organizations/seedDemo.ts'
+import { addAccount } from '../support/accounts.ts'
 import { commandLine, lend, letWaitAbove } from '../support/approvals.ts'
 import { formOf, type Office, openOffice, type Person, type Seen } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -18,7 +19,7 @@ let names = 0
 beforeAll(async () => {
   service = await startService()
   for (const person of [MAKER, CHECKER, THIRD])
-    await createAccount(service.deps, commandLine, { ...person, roles: ['ADMIN'] })
+    await addAccount(service.deps, commandLine, { ...person, roles: ['ADMIN'] })
   await letWaitAbove(service, 500)
   office = openOffice(service.deps)
 })

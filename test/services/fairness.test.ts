@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { type Gate, holderOf } from '../../src/toolbox/gate.ts'
+import { addAccount } from '../support/accounts.ts'
 import { fileOf } from '../support/documents.ts'
 import { anotherLender } from '../support/lenders.ts'
 import { type Office, openOffice } from '../support/office.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
   office = openOffice(service.deps)
   receiver = await startReceiver()
   await anotherLender(service, 7, 'KES')
-  await createAccount(service.deps, operator(7, 'test'), { ...ADMIN_THERE, roles: ['ADMIN'] })
+  await addAccount(service.deps, operator(7, 'test'), { ...ADMIN_THERE, roles: ['ADMIN'] })
   tokenThere = await service.deps.signIn.issueToken(ADMIN_THERE.email, ADMIN_THERE.password, '127.0.0.1')
 })
 afterAll(async () => {

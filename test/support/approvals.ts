@@ -1,6 +1,6 @@
-import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { updateOrganization } from '../../src/services/organizations/organizations.ts'
+import { addAccount } from './accounts.ts'
 import type { TestService } from './service.ts'
 
 /** The command line as a caller of the demonstration's lender. */
@@ -12,7 +12,7 @@ export const PASSWORD = 'a long enough secret'
 /** Makes an account of the demonstration's lender. @returns its token */
 export async function anAccount({ deps }: TestService, name: string, roles: string[] = ['ADMIN']): Promise<string> {
   const email = `${name}@lender.example`
-  await createAccount(deps, commandLine, { email, password: PASSWORD, roles })
+  await addAccount(deps, commandLine, { email, password: PASSWORD, roles })
   return deps.signIn.issueToken(email, PASSWORD, '127.0.0.1')
 }
 

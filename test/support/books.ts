@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator as callerOf } from '../../src/services/access/caller.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { sweepJob } from '../../src/services/loans/sweep.ts'
 import { DEMO_OPERATOR } from '../../src/services/organizations/seedDemo.ts'
+import { addAccount } from './accounts.ts'
 import { startKeeper, startSequencer } from './jobs.ts'
 import { anotherLender } from './lenders.ts'
 import { quiet } from './quiet.ts'
@@ -91,6 +91,6 @@ export type Books = Awaited<ReturnType<typeof openBooks>>
 export async function adminOfAnother(service: TestService): Promise<string> {
   await anotherLender(service, 7, 'KES')
   const [email, password] = ['admin@lender-7.example', 'a long enough secret']
-  await createAccount(service.deps, callerOf(7, 'test'), { email, password, roles: ['ADMIN'] })
+  await addAccount(service.deps, callerOf(7, 'test'), { email, password, roles: ['ADMIN'] })
   return service.deps.signIn.issueToken(email, password, '127.0.0.1')
 }

@@ -1,7 +1,7 @@
-import { createAccount } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { createOrganization } from '../../src/services/organizations/organizations.ts'
 import { createProduct } from '../../src/services/organizations/products.ts'
+import { addAccount } from './accounts.ts'
 import { isAhead } from './ahead.ts'
 import type { TestService } from './service.ts'
 
@@ -27,6 +27,6 @@ export async function anotherLender({ deps }: TestService, id: number, currency:
     interestRate: { units: 10n, scale: 0 },
   })
   const email = `partner@lender-${id}.example`
-  await createAccount(deps, author, { email, password: 'a long enough secret', roles: ['USER'] })
+  await addAccount(deps, author, { email, password: 'a long enough secret', roles: ['USER'] })
   return deps.signIn.issueToken(email, 'a long enough secret', '127.0.0.1')
 }

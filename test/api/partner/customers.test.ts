@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createAccount } from '../../../src/services/access/accounts.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { createOrganization } from '../../../src/services/organizations/organizations.ts'
+import { addAccount } from '../../support/accounts.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -50,7 +50,7 @@ describe('POST /v1/customers', () => {
     const umoja = { id: 7, name: 'Umoja', currency: 'UGX', officeId: '7', officeName: 'Kampala' }
     await createOrganization(service.deps, author, umoja)
     const account = { email: 'partner@umoja.example', password: 'a long enough secret', roles: ['USER'] } as const
-    await createAccount(service.deps, author, account)
+    await addAccount(service.deps, author, account)
     const token = await service.deps.signIn.issueToken(account.email, account.password, '127.0.0.1')
     const office = { officeId: '7', officeName: 'Kampala' }
     const { body } = await service.post('/v1/customers', { token, body: { externalId: 'asha' } })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { PRESETS } from '../../../../src/domain/delinquency/policy.ts'
-import { createAccount } from '../../../../src/services/access/accounts.ts'
 import { operator } from '../../../../src/services/access/caller.ts'
+import { addAccount } from '../../../support/accounts.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { FIRST_DAY, startService, type TestService } from '../../../support/service.ts'
 
@@ -144,7 +144,7 @@ describe('PUT /v1/delinquency-policy', () => {
   it('is of one lender alone, in its currency', async () => {
     await anotherLender(service, 2, 'UGX')
     const [email, password] = ['admin@lender-2.example', 'a long enough secret']
-    await createAccount(service.deps, operator(2, 'test'), { email, password, roles: ['ADMIN'] })
+    await addAccount(service.deps, operator(2, 'test'), { email, password, roles: ['ADMIN'] })
     const theirs = { token: await service.deps.signIn.issueToken(email, password, '127.0.0.1') }
     await put({ preset: 'cbk' })
     expect((await service.get(PATH, theirs)).body).toMatchObject({ version: 0, preset: 'par' })

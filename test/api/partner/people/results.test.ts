@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { dataResultSchema } from '../../../../src/api/partner/people/results.wire.ts'
-import { createAccount } from '../../../../src/services/access/accounts.ts'
 import { operator } from '../../../../src/services/access/caller.ts'
 import { exportsJob } from '../../../../src/services/exports/exportsJob.ts'
 import { drain } from '../../../../src/services/jobs/job.ts'
 import { DEMO_AUDITOR } from '../../../../src/services/organizations/seedDemo.ts'
+import { addAccount } from '../../../support/accounts.ts'
 import { anAccount } from '../../../support/approvals.ts'
 import { fileOf } from '../../../support/documents.ts'
 import { everyText } from '../../../support/everyText.ts'
@@ -198,7 +198,7 @@ describe('is refused', () => {
     }
     await anotherLender(service, 7, 'KES')
     const foreign = { email: 'admin@lender-7.example', password: 'a long enough secret' }
-    await createAccount(service.deps, operator(7, 'test'), { ...foreign, roles: ['ADMIN'] })
+    await addAccount(service.deps, operator(7, 'test'), { ...foreign, roles: ['ADMIN'] })
     const token = await service.deps.signIn.issueToken(foreign.email, foreign.password, '127.0.0.1')
     expect((await resultOf(request, { token })).status).toBe(404)
     for (const path of ['999999', 'x', '-1', '9'.repeat(30)]) expect((await resultOf(path)).status).toBe(404)

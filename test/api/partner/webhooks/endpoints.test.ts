@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createAccount } from '../../../../src/services/access/accounts.ts'
 import { operator as callerOf } from '../../../../src/services/access/caller.ts'
 import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
 import { drain } from '../../../../src/services/jobs/job.ts'
 import { createTrimmer } from '../../../../src/services/webhooks/attempts.ts'
+import { addAccount } from '../../../support/accounts.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { type Receiver, startReceiver } from '../../../support/receiver.ts'
 import { startService, type TestService } from '../../../support/service.ts'
@@ -45,7 +45,7 @@ const rowOf = async (id: string) =>
 async function adminOfAnother(): Promise<string> {
   await anotherLender(service, 7, 'KES')
   const [email, password] = ['admin@lender-7.example', 'a long enough secret']
-  await createAccount(service.deps, callerOf(7, 'test'), { email, password, roles: ['ADMIN'] })
+  await addAccount(service.deps, callerOf(7, 'test'), { email, password, roles: ['ADMIN'] })
   return service.deps.signIn.issueToken(email, password, '127.0.0.1')
 }
 

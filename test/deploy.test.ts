@@ -55,6 +55,7 @@ describe('the image', () => {
     expect(dockerfile[last]!.rest).toBe('scratch')
     expect(dockerfile.slice(last).filter(({ what }) => what === 'RUN')).toEqual([])
     expect(said('LABEL')).toContain(`org.opencontainers.image.version="${manifest.version}"`)
+    expect(JSON.parse(read('clients/typescript/package.json')).version).toBe(manifest.version)
     expect(said('LABEL')).toContain(`org.opencontainers.image.licenses="${manifest.license}"`)
   })
 

@@ -49,7 +49,7 @@ export async function bash(text: string, { cwd, env = {} }: Place): Promise<stri
  * @param ask undefined, or an error: not yet
  * @throws Error after a time, in seconds, with what is waited for and the last error
  */
-export async function until<T>(what: string, ask: () => Promise<T | undefined>, within = 60): Promise<T> {
+export async function until<T>(what: string, ask: () => Promise<T | undefined>, within = 180): Promise<T> {
   const deadline = seconds() + within
   let last: unknown
   while (seconds() < deadline) {

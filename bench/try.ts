@@ -63,6 +63,10 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     tries: 'how long statements take, alone and beside repayments',
     command: ['bench/documents/main.ts'],
   },
+  docker: {
+    tries: 'docker-compose.yml by a Docker of this machine: the guide, kills, a restore, a fail-over, an upgrade',
+    command: ['deploy/try/main.ts'],
+  },
   documents: {
     tries: 'the statements of random loans, read back from their PDFs',
     command: ['test/services/documents/tryDocuments.ts'],

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { blockOf } from '../deploy/try/stack.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { readConfig } from '../src/app/config.ts'
 import { MOST_READERS, STATEMENT_LIMITS } from '../src/services/walletStatements/limits.ts'
@@ -99,6 +100,28 @@ describe('images', () => {
 
   it('Node is the version that the tests run on', () => {
     expect(example.NODE_IMAGE).toBe(`node:${manifest.devDependencies.node}-slim`)
+  })
+})
+
+describe('npm run try -- docker', () => {
+  it.each(['dropdb', 'pg_promote', 'docker volume rm'])(
+    'finds in the guide to recovery the commands with %s',
+    (having) => {
+      const lines = blockOf('docs/operating/recovery.md', having).split('\n')
+      expect(lines.length).toBeGreaterThan(3)
+      for (const line of lines) expect(line).toMatch(/^docker (?:compose|volume) /)
+    },
+  )
+
+  it('finds in the guide to Docker what makes .env, before what starts the containers', () => {
+    const [make, up] = blockOf('docs/settings.md', 'compose.env.example').split(/\n(?=docker compose up)/)
+    expect(make).toContain('> .env')
+    expect(up).toBe('docker compose up --build --wait')
+  })
+
+  it('has a stand-in for each image that is named', () => {
+    for (const image of ['NODE_IMAGE', 'DATABASE_IMAGE', 'PROXY_IMAGE'])
+      expect(read(`deploy/try/images/${example[image]!.split(':')[0]}/Dockerfile`)).toMatch(/^FROM mkopo-try-debian:/m)
   })
 })
 

@@ -1,6 +1,9 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig, settings, tracingWanted } from '../src/app/config.ts'
@@ -32,18 +35,28 @@ describe('the image', () => {
       .flatMap(({ rest }) => rest.split(' ').slice(0, -1))
     expect(sources).toContain('src')
     expect(sources.filter((path) => !existsSync(file(path)))).toEqual([])
-    expect(sources.filter((path) => !let_through.includes(path.split('/')[0]))).toEqual([])
-    expect(let_through.filter((path) => !sources.some((source) => source.split('/')[0] === path))).toEqual([])
+    const within = (path: string, folder = '') => path === folder || path.startsWith(`${folder}/`)
+    expect(sources.filter((path) => !let_through.some((one) => within(path, one)))).toEqual([])
+    expect(let_through.filter((one) => !sources.some((path) => within(path, one)))).toEqual([])
   })
 
   it('starts as npm start does, has mkopo as npm has it, and is nobody', () => {
     expect(`exec ${words(said('CMD')).join(' ')}`).toBe(manifest.scripts.start)
     expect(words(said('ENTRYPOINT'))).toEqual(['tini', '--'])
-    expect(dockerfile).toContainEqual({ what: 'RUN', rest: `ln -s /app/${manifest.bin.mkopo} /usr/local/bin/mkopo` })
+    expect(read('Dockerfile')).toContain(`ln -s /app/${manifest.bin.mkopo} /system/usr/local/bin/mkopo;`)
     expect(said('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(said('STOPSIGNAL')).toBe('SIGTERM')
     expect(said('EXPOSE')).toBe(`${defaults.PORT} ${defaults.OPS_PORT}`)
     expect(said('ENV')).toContain('HOST=0.0.0.0')
+  })
+
+  it('is made of nothing but what is copied, and says its version', () => {
+    const last = dockerfile.findLastIndex(({ what }) => what === 'FROM')
+    expect(dockerfile[last]!.rest).toBe('scratch')
+    expect(dockerfile.slice(last).filter(({ what }) => what === 'RUN')).toEqual([])
+    expect(said('LABEL')).toContain(`org.opencontainers.image.version="${manifest.version}"`)
+    expect(JSON.parse(read('clients/typescript/package.json')).version).toBe(manifest.version)
+    expect(said('LABEL')).toContain(`org.opencontainers.image.licenses="${manifest.license}"`)
   })
 
   it('has what the program imports, and neither tools nor a database', () => {
@@ -80,6 +93,79 @@ describe('the image', () => {
   })
 })
 
+describe('the packages of the image', () => {
+  const lock = JSON.parse(read('package-lock.json')).packages as Record<
+    string,
+    { dev?: boolean; license?: string; cpu?: string[]; os?: string[]; version: string }
+  >
+  const installed = Object.entries(lock).filter(([path, { dev }]) => path !== '' && !dev)
+
+  it('have licences that allow to pass them on', () => {
+    const allowed = /^\(?(?:MIT|ISC|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|OFL-1\.1|Unlicense|0BSD|CC0-1\.0)\b/
+    expect(installed.length).toBeGreaterThan(300)
+    const others = installed.filter(([, { license = '' }]) => !allowed.test(license))
+    // Its package.json names none; the file LICENSE in it is MIT.
+    expect(others.map(([path]) => path)).toEqual(['node_modules/png-js'])
+    expect(read('node_modules/png-js/LICENSE')).toMatch(/^MIT License/)
+    expect(read('deploy/image/listPackages.mjs')).toContain("{ 'png-js': 'MIT' }")
+  })
+
+  it('are the same for every processor, so that the image is made for those that its Node has', () => {
+    const needed = installed.filter(([path]) => !('optional' in lock[path]!) && !('devOptional' in lock[path]!))
+    expect(needed.filter(([, { cpu, os }]) => cpu ?? os).map(([path]) => path)).toEqual([])
+  })
+
+  it('are listed with their licences, those that are installed and no other', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mkopo-image-'))
+    const put = (path: string, name: string, version: string) => {
+      mkdirSync(join(folder, 'node_modules', path), { recursive: true })
+      writeFileSync(join(folder, 'node_modules', path, 'package.json'), JSON.stringify({ name, version }))
+    }
+    const component = (name: string, version: string, id?: string) => ({
+      'bom-ref': `${name}@${version}`,
+      name,
+      version,
+      licenses: id === undefined ? [] : [{ license: { id } }],
+    })
+    put('one', 'one', '1.0.0')
+    put('@of/two', '@of/two', '2.0.0')
+    put('one/node_modules/three', 'three', '3.0.0')
+    put('one/dist', 'no package of its own', '')
+    const bill = {
+      bomFormat: 'CycloneDX',
+      metadata: { component: { 'bom-ref': 'mkopo@1' } },
+      components: [
+        component('one', '1.0.0', 'MIT'),
+        component('@of/two', '2.0.0', 'ISC'),
+        component('three', '3.0.0', 'MIT'),
+        component('vitest', '5.0.0', 'MIT'),
+      ],
+      dependencies: [
+        { ref: 'mkopo@1', dependsOn: ['one@1.0.0', 'vitest@5.0.0'] },
+        { ref: 'vitest@5.0.0', dependsOn: [] },
+      ],
+    }
+    const list = () =>
+      spawnSync(process.execPath, [fileURLToPath(file('deploy/image/listPackages.mjs'))], {
+        cwd: folder,
+        input: JSON.stringify(bill),
+        encoding: 'utf8',
+      })
+    expect(list()).toMatchObject({ status: 0, stderr: '' })
+    expect(readFileSync(join(folder, 'licences.csv'), 'utf8')).toBe(
+      'name,version,licence\n@of/two,2.0.0,ISC\none,1.0.0,MIT\nthree,3.0.0,MIT\n',
+    )
+    const written = JSON.parse(readFileSync(join(folder, 'sbom.cdx.json'), 'utf8'))
+    expect(written.components).toEqual(bill.components.slice(0, 3))
+    expect(written.dependencies).toEqual([{ ref: 'mkopo@1', dependsOn: ['one@1.0.0'] }])
+    put('four', 'four', '4.0.0')
+    bill.components.push(component('silent', '1.0.0'))
+    put('silent', 'silent', '1.0.0')
+    expect(list()).toMatchObject({ status: 1, stderr: 'not listed by npm: four@4.0.0; without a licence: silent\n' })
+    rmSync(folder, { recursive: true })
+  })
+})
+
 it('without a database to go to, it says what to set', async () => {
   await expect(startProcess({ DATA_DIR: '/dev/null/data' })).rejects.toThrow(
     'mkopo could not start: DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): a file is there (it is "/dev/null/data")',
@@ -101,6 +187,12 @@ describe('its health check', { timeout: within(60_000) }, () => {
   afterAll(async () => {
     service.child.kill('SIGKILL')
     await database.drop()
+  })
+
+  it('is asked for as every builder and every engine understands it', () => {
+    expect(said('HEALTHCHECK')).toMatch(/^--interval=\d+s --timeout=\d+s --start-period=\d+s --retries=\d+ CMD \[/)
+    // Compose refuses it on engines before Docker 25.
+    expect(composeText).not.toContain('start_interval')
   })
 
   const check = async (port: string) => {

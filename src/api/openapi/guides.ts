@@ -9,7 +9,14 @@ import { type Style, type StyleName, urlOf } from '../style.ts'
 const FOLDER = fileURLToPath(new URL('../../../docs/', import.meta.url))
 
 /** The documents that people read who work on the code; nothing of them is served. */
-const OF_THE_CODE = ['architecture.md', 'concurrency.md', 'performance.md', 'statement-layouts.md', 'decisions/**']
+const OF_THE_CODE = [
+  'architecture.md',
+  'concurrency.md',
+  'performance.md',
+  'threat-model.md',
+  'integrating/statement-layouts.md',
+  'decisions/**',
+]
 
 /** The most bytes of a document. */
 const MOST_BYTES = 512 * 1024

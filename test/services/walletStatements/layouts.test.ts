@@ -131,8 +131,8 @@ it('a document of no lines fits no layout', () => {
   expect(() => parseStatement([[]], TZS)).toThrow(/fits no layout/)
 })
 
-it('docs/statement-layouts.md shows a layout as it is', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/statement-layouts.md'), 'utf8')
+it('docs/integrating/statement-layouts.md shows a layout as it is', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/integrating/statement-layouts.md'), 'utf8')
   const layouts = readFileSync(join(import.meta.dirname, '../../../src/services/walletStatements/layouts.ts'), 'utf8')
   const plain = (text: string) => text.replace(/\s+\/\/ .*$/gm, '').replace(/\s+/g, ' ')
   const shown = /```ts\n(.*?)```/s.exec(page)?.[1] ?? ''

@@ -37,6 +37,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     command: tests('test/services/book/manyCommands.test.ts'),
     settings: { MKOPO_COMMANDS: 100_000, MKOPO_SEED: 1, MKOPO_MINUTES: 600 },
   },
+  books: {
+    tries: 'two books under load: moves that are killed, and a book that is cut off',
+    command: tests('test/process/booksUnderLoad.test.ts'),
+    settings: { MKOPO_MOVES: 20, MKOPO_CUTS: 30, MKOPO_LOANS: 32, MKOPO_SEED: 1 },
+  },
   client: {
     tries: 'the packed TypeScript client: compilers, versions of Node, 100,000 repayments through losses',
     command: ['clients/typescript/try/main.ts'],

@@ -33,7 +33,7 @@ describe('deploy/helm/mkopo', () => {
   })
 
   it('tells the service every setting that it takes, but for what the image and the kind of deployment decide', () => {
-    const own = ['DATABASE_OWNER_URL', 'METRICS_TOKEN', 'HEADS_FILE']
+    const own = ['DATABASE_OWNER_URL', 'BOOKS', 'BOOKS_OWNERS', 'METRICS_TOKEN', 'HEADS_FILE']
     for (const name of own)
       expect(templates.map(([, text]) => text).join('')).toMatch(new RegExp(`name: ${name}(?:_FILE)?,`))
     // The image listens everywhere, on the ports of the Services; a pod has one process; there is no embedded database.

@@ -9,7 +9,7 @@ import { blockOf } from '../deploy/try/stack.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { readConfig } from '../src/app/config.ts'
 import { MOST_READERS, STATEMENT_LIMITS } from '../src/services/walletStatements/limits.ts'
-import { example, filled, instances, read, services } from './support/compose.ts'
+import { type ComposeService, example, filled, instances, read, services } from './support/compose.ts'
 import { asAdmin, asRole, freshDatabase } from './support/database.ts'
 
 describe('docker-compose.yml: the roles of the database', () => {
@@ -165,5 +165,34 @@ describe('deploy/compose.secrets.yml', () => {
   it('its files are kept out of the repository and of the image', () => {
     expect(read('.gitignore').split('\n')).toContain('secrets/')
     expect(read('.dockerignore')).not.toContain('secrets')
+  })
+})
+
+describe('deploy/compose.books.yml', () => {
+  const { services: more } = parse(read('deploy/compose.books.yml'), { merge: true }) as {
+    services: Record<string, Partial<ComposeService> & { extends?: { service: string } }>
+  }
+
+  it('gives each instance and the migrations both books, which the service takes', () => {
+    for (const name of [...instances, 'migrate']) {
+      const environment = { ...services[name]!.environment, ...more[name]!.environment }
+      const given = (text: string | null) =>
+        text?.replaceAll('${SECOND_HOST:-second}', 'second').replaceAll('${POSTGRES_PASSWORD}', 'abc') ?? null
+      const all = Object.fromEntries(Object.entries(environment).map(([key, text]) => [key, given(text)]))
+      const { books, databaseUrl } = readConfig(filled(all))
+      expect(books.map((book) => book.name)).toEqual(['first', 'second'])
+      // The database that is there already is the directory, and the first book.
+      expect(books[0]!.url).toBe(databaseUrl)
+    }
+    const { environment } = more.migrate!
+    expect(Object.keys(environment!)).toContain('BOOKS_OWNERS')
+  })
+
+  it('has servers that an organization can be moved between, each with a volume of its own and a standby', () => {
+    for (const name of ['database', 'second']) expect(more[name]!.command).toContain('wal_level=logical')
+    expect(more.second!.volumes).toEqual(['second:/var/lib/postgresql'])
+    expect(more['second-standby']!.command!.join()).toContain('--host=second')
+    for (const [name, { extends: from }] of Object.entries(more))
+      expect([name, name in services || (from !== undefined && from.service in services)]).toEqual([name, true])
   })
 })

@@ -3,10 +3,12 @@ import { authStyle } from '../api/auth/index.ts'
 import { compressAnswers } from '../api/body/compress.ts'
 import { logAnswers } from '../api/http/accessLog.ts'
 import { secureHeaders } from '../api/http/failure.ts'
+import { refuseHandedOver } from '../api/http/handedOver.ts'
 import { MAX_PARAM_LENGTH } from '../api/http/hosts.ts'
 import { answerMalformed, answerUnrouted, ignoreExpectations } from '../api/http/malformed.ts'
 import { mountStyles } from '../api/http/mount.ts'
 import { answerRequestIds, requestIdOf } from '../api/http/request.ts'
+import type { Readiness } from '../api/http/withoutToken.ts'
 import { connectionOptions, type LimitOptions, limitRequests } from '../api/limits/limits.ts'
 import { unguarded } from '../api/limits/overload.ts'
 import { takeTurns } from '../api/limits/turns.ts'
@@ -32,6 +34,8 @@ export interface AppOptions extends LimitOptions {
   /** Returns whether the database answers; by `select 1` when left out. */
   readonly ready?: () => Promise<boolean>
   readonly styles?: readonly Style[]
+  /** What readiness says in place of this, where there are several books. */
+  readonly readiness?: Pick<Readiness, 'ready' | 'trouble' | 'books'>
 }
 
 export const BODY_LIMIT = 1024 * 1024
@@ -67,10 +71,11 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
   answerRequestIds(app)
   logAnswers(app, listener)
   secureHeaders(app, { https: config.baseUrl.startsWith('https:') })
+  if (config.books.length > 0) refuseHandedOver(app)
   limitRequests(app, deps, options)
   takeTurns(app)
   compressAnswers(app)
-  const readiness = { ready, stopping: guard.stopping, trouble: guard.trouble }
+  const readiness = { ready, stopping: guard.stopping, trouble: guard.trouble, ...options.readiness }
   const hostOfStyle = ({ name }: Style) => hostOf(urlOf(config, name))
   const port = { styles, fallback, hostOf: hostOfStyle, trusts }
   const chooseStyle = mountStyles(app, port, { deps, readiness, unavailable })

@@ -1,7 +1,9 @@
 import { IANAZone } from 'luxon'
 import { z } from 'zod'
+import { booksOf, databaseSettings, type NamedBook, requireDatabaseSettings } from './databaseSettings.ts'
 import { ConfigError, type Environment, readSettings } from './environment.ts'
 
+export type { NamedBook } from './databaseSettings.ts'
 export { ConfigError } from './environment.ts'
 
 const MOST_PORT = 65_535
@@ -55,20 +57,6 @@ const hostUrl = z
   .transform((text) => text.replace(/\/$/, ''))
   .optional()
 
-/** The URL of a database; empty: the embedded one. */
-const databaseUrl = z
-  .string()
-  .max(2000)
-  .refine(
-    (url) => url === '' || /^postgres(ql)?:\/\//.test(url),
-    'must be a postgres:// URL, or empty for the embedded database',
-  )
-  .refine(
-    (url) => url === '' || isDatabaseUrl(url),
-    'must be a URL such as postgres://user:password@host:5432/database, with special characters in the password percent-encoded: # as %23, / as %2F, ? as %3F',
-  )
-  .default('')
-
 /** Every setting by its name in the environment; `.env.example` describes each. */
 export const settings = z.object({
   HOST: z.string().min(1).max(255).default('127.0.0.1'),
@@ -84,8 +72,7 @@ export const settings = z.object({
     .regex(/^[!-~]+$/, 'must be of printable ASCII characters, without spaces')
     .optional(),
   WEB_CONCURRENCY: count(1, { min: 1, max: 64 }),
-  DATABASE_URL: databaseUrl,
-  DATABASE_OWNER_URL: databaseUrl,
+  ...databaseSettings,
   DATA_DIR: z.string().min(1).max(1000).default('.data'),
   AUTH_URL: hostUrl,
   BASE_URL: hostUrl,
@@ -142,6 +129,8 @@ export interface Config {
   readonly databaseUrl: string
   /** The URL of the role that owns the tables, which migrates them; empty: the role of `databaseUrl` does that. */
   readonly databaseOwnerUrl: string
+  /** The databases that the organizations are in; none: all are in that of `databaseUrl`, which otherwise is the directory. */
+  readonly books: readonly NamedBook[]
   readonly dataDir: string
   readonly authUrl: string
   readonly baseUrl: string
@@ -196,7 +185,14 @@ export interface CallerConfig extends Pick<Config, 'authUrl' | 'baseUrl' | 'reco
 }
 
 /** The settings that are secrets or contain one: each may be in a file, which `<name>_FILE` names. */
-export const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_OWNER_URL', 'KEY_ENCRYPTION_SECRET', 'METRICS_TOKEN'] as const
+export const SECRET_SETTINGS = [
+  'DATABASE_URL',
+  'DATABASE_OWNER_URL',
+  'BOOKS',
+  'BOOKS_OWNERS',
+  'KEY_ENCRYPTION_SECRET',
+  'METRICS_TOKEN',
+] as const
 
 /** The settings of a caller that are secrets. */
 const CALLER_SECRETS = ['MKOPO_TOKEN', 'MKOPO_PASSWORD'] as const
@@ -209,6 +205,7 @@ const CALLER_SECRETS = ['MKOPO_TOKEN', 'MKOPO_PASSWORD'] as const
 export function readConfig(environment: Environment = process.env): Config {
   const value = readSettings(settings, environment, SECRET_SETTINGS)
   requireDatabaseSettings(value)
+  const books = booksOf(value)
   const { authUrl, baseUrl, recordsUrl } = hostsOf(value)
   if (hostOf(baseUrl) === hostOf(recordsUrl))
     throw new ConfigError(
@@ -226,6 +223,7 @@ export function readConfig(environment: Environment = process.env): Config {
     webConcurrency: value.WEB_CONCURRENCY,
     databaseUrl: value.DATABASE_URL,
     databaseOwnerUrl: value.DATABASE_OWNER_URL,
+    books,
     dataDir: value.DATA_DIR,
     authUrl,
     baseUrl,
@@ -286,22 +284,6 @@ function hostsOf({
   }
 }
 
-/** Checks the settings of the database against each other. */
-function requireDatabaseSettings({
-  DATABASE_URL,
-  DATABASE_OWNER_URL,
-  KEY_ENCRYPTION_SECRET,
-}: z.output<typeof settings>): void {
-  if (DATABASE_URL !== '' && KEY_ENCRYPTION_SECRET === undefined)
-    throw new ConfigError(
-      'KEY_ENCRYPTION_SECRET: is required with DATABASE_URL; signing keys are stored encrypted with it',
-    )
-  if (DATABASE_URL === '' && DATABASE_OWNER_URL !== '')
-    throw new ConfigError(
-      'DATABASE_OWNER_URL: is for a database that DATABASE_URL names; the embedded database has both roles already',
-    )
-}
-
 /** Checks the operators' ports, which several processes take one after the other. */
 function requireOpsPorts({ PORT, OPS_PORT, WEB_CONCURRENCY }: z.output<typeof settings>): void {
   const last = OPS_PORT + WEB_CONCURRENCY - 1
@@ -342,15 +324,3 @@ export function tracingWanted(env: Readonly<Record<string, string | undefined>> 
  * Returns whether the driver reads a database's URL as it was meant. A URL whose password has a `#`, `/` or `?` is
  * invalid, or names another server: the `@` before the host then comes after it.
  */
-function isDatabaseUrl(text: string): boolean {
-  // For a socket, which the query names, the driver accepts an empty host after a user.
-  const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'))
-  if (url === null || url.hash !== '' || url.pathname.includes('@')) return false
-  if ([...url.searchParams.keys()].some((key) => key.includes('@'))) return false
-  try {
-    decodeURIComponent(`${url.username}${url.password}${url.pathname}`.replace(/%(?![0-9a-f]{2})/gi, '%25'))
-    return true
-  } catch {
-    return false
-  }
-}

@@ -13,6 +13,7 @@ import { signerPlace } from '../services/access/tokens.ts'
 import { FILE_PLACES } from '../services/book/bookExport.ts'
 import { openPeople } from '../services/customers/people.ts'
 import type { Deps } from '../services/deps.ts'
+import { ONE_BOOK, PLACES_LAST_MS } from '../services/directory/directory.ts'
 import { documentKey } from '../services/documents/code.ts'
 import { createPrinter, PDF_PLACES } from '../services/documents/pdf/printer.ts'
 import { createEventHeads } from '../services/events/eventHeads.ts'
@@ -63,7 +64,20 @@ export interface ServiceOptions {
   readonly skipMigrations?: boolean
   /** Listens to what happens in the service; nothing does when left out. */
   readonly listener?: Listener
+  /** What the books of a service share, where this is one of several; made for this book alone when left out. */
+  readonly shared?: Shared
+  /** False seeds no demonstration data here, whatever the settings say: another book has it. */
+  readonly seeds?: boolean
 }
+
+/** What bounds the work of a process, or helps it, whatever the number of its books. */
+type ProcessParts = Pick<
+  Deps,
+  'heavyReads' | 'portfolioReads' | 'gates' | 'statements' | 'webhookPoster' | 'keptHeads' | 'longPolls' | 'printer'
+>
+
+/** What the books of a service share: the parts of the process, and what is in the directory. */
+export type Shared = ProcessParts & Pick<Deps, 'db' | 'config' | 'keys' | 'directory'>
 
 /**
  * Builds the parts of the service, on a database that it migrates first.
@@ -71,8 +85,8 @@ export interface ServiceOptions {
  *   signing keys
  */
 export async function openService(options: ServiceOptions): Promise<Deps> {
-  const { databaseUrl, now, log, clock, database, listener = noListener, skipMigrations = false } = options
-  const { ownerUrl = '', asOwner = false } = options
+  const { databaseUrl, now, log, clock, database, listener = noListener, shared } = options
+  const { ownerUrl = '', asOwner = false, skipMigrations = false, seeds = true } = options
   const byOwner = asOwner && ownerUrl !== ''
   const max = options.config.databaseConnections
   const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max, ...database })
@@ -81,54 +95,41 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     if (!skipMigrations) await (clock && log ? examineServer(db, { now: clock, log }) : requireVersion(db))
     if (skipMigrations) await requireMigrated(db.pool)
     else await bringUpToDate(db, options)
-    const { config, secret } = await withRootSecret(db, options.config)
+    const { config, secret } = shared ? ofShared(shared) : await withRootSecret(db, options.config)
     const chain = chainSecret(secret)
     const people = openPeople(secret)
     db.setKeys({ stampMac: chain.stampMac, people })
-    const keys = await openKeyRing(db, secret, now)
-    if (config.seedDemo && !skipMigrations) await seedDemo(db, now())
+    const keys = shared?.keys ?? (await openKeyRing(db, secret, now, config.books.length > 0 ? PLACES_LAST_MS : 0))
+    if (config.seedDemo && seeds && !skipMigrations) await seedDemo(db, now())
     const testClocks = await openTestClocks(db, options.businessNow ?? now)
     const tokenSigner = signerPlace()
-    const signIn = createSignIn({ db, config, keys, tokenSigner, now, issuer: config.authUrl, listener })
-    const organizations = cacheOrganizations(db, now)
-    const reading = {
-      settledPlaces: createSettledPlaces(),
-      heavyReads: createHeavyReads(),
-      portfolioReads: createPortfolioReads(),
-      gates: openGates(),
-    }
-    const statements = openStatementReader()
-    const webhookPoster = createPoster({ toPrivate: config.webhooksToPrivate })
-    const telling = {
-      eventHeads: createEventHeads(),
-      keptHeads: createKeptHeads(config.headsFile, now),
-      longPolls: createLongPolls(config),
-      chainSecret: chain,
-      documentKey: documentKey(secret),
-      printer: createPrinter(),
-    }
-    const writing = { idBlocks: createIdBlocks(), loanBatches: createLoanBatches(db), loanQueues: createLoanQueues() }
+    const issuer = config.authUrl
+    const signIn = createSignIn({ db, limitsIn: shared?.db ?? db, config, keys, tokenSigner, now, issuer, listener })
     return {
+      ...(shared ? processPartsOf(shared) : openProcessParts(config, now)),
       config,
       now: testClocks.now,
       machineNow: now,
       testClocks,
       db,
-      ...writing,
-      ...reading,
-      ...telling,
+      directory: shared?.directory ?? ONE_BOOK,
+      idBlocks: createIdBlocks(),
+      loanBatches: createLoanBatches(db),
+      loanQueues: createLoanQueues(),
+      settledPlaces: createSettledPlaces(),
+      eventHeads: createEventHeads(),
+      chainSecret: chain,
+      documentKey: documentKey(secret),
       keys,
       listener,
       tokenSigner,
       signIn,
-      organizations,
+      organizations: cacheOrganizations(db, now),
       channels: cacheChannels(db, now),
       channelSecrets: cacheChannelSecrets(db, now),
       paymentBatches: createPaymentBatches(db),
       paymentBox: openPaymentBox(secret),
       people,
-      statements,
-      webhookPoster,
     }
   } catch (error) {
     await db.close()
@@ -142,6 +143,31 @@ async function withRootSecret(db: Db, config: Config): Promise<{ readonly config
   invariant(keyEncryptionSecret !== undefined, 'a secret to encrypt the signing keys with')
   const secret = await openRootSecret(db, keyEncryptionSecret)
   return { config: { ...config, keyEncryptionSecret: secret }, secret }
+}
+
+/** Returns the settings of the directory, whose secret is that of all books. */
+function ofShared({ config }: Shared): { readonly config: Config; readonly secret: string } {
+  invariant(config.keyEncryptionSecret !== undefined, 'a secret that the books share')
+  return { config, secret: config.keyEncryptionSecret }
+}
+
+function openProcessParts(config: Config, now: () => number): ProcessParts {
+  return {
+    heavyReads: createHeavyReads(),
+    portfolioReads: createPortfolioReads(),
+    gates: openGates(),
+    statements: openStatementReader(),
+    webhookPoster: createPoster({ toPrivate: config.webhooksToPrivate }),
+    keptHeads: createKeptHeads(config.headsFile, now),
+    longPolls: createLongPolls(config),
+    printer: createPrinter(),
+  }
+}
+
+/** Returns the parts of the process that another book has, too. */
+function processPartsOf(shared: Shared): ProcessParts {
+  const { heavyReads, portfolioReads, gates, statements, webhookPoster, keptHeads, longPolls, printer } = shared
+  return { heavyReads, portfolioReads, gates, statements, webhookPoster, keptHeads, longPolls, printer }
 }
 
 /** Opens the gates before heavy work. */

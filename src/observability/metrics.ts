@@ -13,6 +13,8 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 
 /** Values that are read when the page is requested, and not when they change. */
 export interface Sources {
+  /** The name of the book that they are of; left out where there is one book. */
+  readonly book?: string
   readonly pool: { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number }
   readonly databaseUp: () => boolean
   readonly databaseWell: () => boolean
@@ -29,7 +31,9 @@ export interface Sources {
 /** The metrics of this instance. */
 export interface Metrics {
   readonly listener: Listener
-  /** Shows these values from now on, too. */
+  /** Returns a listener to the jobs of one of several books. */
+  jobsOf(book: string): Pick<Listener, 'jobSucceeded' | 'jobFailed'>
+  /** Shows the values of one more book from now on. */
   observe(sources: Sources): void
   /** Returns the page that Prometheus reads, and its media type. */
   page(): Promise<{ readonly type: string; readonly text: string }>
@@ -50,32 +54,40 @@ export function createMetrics(now: () => number, isTest: (organizationId: number
     .set(1)
 
   const jobs = countJobs(registers, now)
+  const observed: Sources[] = []
   return {
+    jobsOf: jobs.of,
     listener: {
       ...countRequests(registers),
       ...countMoney(registers, isTest),
       ...countSweeps(registers),
       ...countSealed(registers),
       ...countKept(registers),
-      ...jobs.listener,
+      ...jobs.of(undefined),
       ...countWebhooks(registers),
     },
     observe: (sources) => {
-      jobs.show(sources.jobs)
-      showState(registers, sources)
-      showBook(registers, sources.totals)
-      showPortfolios(registers, sources.totals)
-      showHeads(registers, sources.heads)
-      showWebhooks(registers, sources.webhooks)
+      jobs.show(sources)
+      observed.push(sources)
+      if (observed.length > 1) return
+      const totals = () => observed.flatMap((one) => one.totals())
+      showState(registers, observed)
+      showBook(registers, totals)
+      showPortfolios(registers, totals)
+      showHeads(registers, () => observed.flatMap((one) => one.heads()))
+      showWebhooks(registers, () => together(observed.map((one) => one.webhooks())))
     },
     // An empty line stands between two metrics, for nobody.
     page: async () => ({ type: registry.contentType, text: (await registry.metrics()).replace(/\n{2,}/g, '\n') }),
   }
 }
 
+/** Returns the label of a book; none where there is one book. */
+const ofBook = (book: string | undefined) => (book === undefined ? {} : { book })
+
 /** Tells of the background jobs: one pair of metrics for all of them. */
 function countJobs(registers: Registry[], now: () => number) {
-  const labelNames = ['job'] as const
+  const labelNames = ['job', 'book'] as const
   const last = new Gauge({
     name: 'mkopo_job_last_success_timestamp_seconds',
     help: 'When a round of the job last did some work or found none, while no organization failed or was left alone.',
@@ -90,13 +102,14 @@ function countJobs(registers: Registry[], now: () => number) {
   })
   return {
     /** Shows jobs that have not failed yet, too. */
-    show: (names: readonly JobName[]) => {
-      for (const job of names) failed.inc({ job }, 0)
+    show: ({ jobs, book }: Pick<Sources, 'jobs' | 'book'>) => {
+      for (const job of jobs) failed.inc({ job, ...ofBook(book) }, 0)
     },
-    listener: {
-      jobSucceeded: (job) => last.set({ job }, now() / 1000),
-      jobFailed: (job) => failed.inc({ job }),
-    } satisfies Partial<Listener>,
+    of: (book: string | undefined) =>
+      ({
+        jobSucceeded: (job) => last.set({ job, ...ofBook(book) }, now() / 1000),
+        jobFailed: (job) => failed.inc({ job, ...ofBook(book) }),
+      }) satisfies Partial<Listener>,
   }
 }
 
@@ -117,38 +130,55 @@ function countSweeps(registers: Registry[]) {
   } satisfies Partial<Listener>
 }
 
-function showState(registers: Registry[], { pool, stopping, lagMs, ...database }: Sources): void {
-  const gauge = (name: string, help: string, read: () => number) =>
+/** Shows the state of each database, and of the process, which all sources tell alike. */
+function showState(registers: Registry[], observed: readonly Sources[]): void {
+  const gauge = (name: string, help: string, read: (sources: Sources) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['book'] as const,
+      registers,
+      collect() {
+        for (const sources of observed) this.set(ofBook(sources.book), read(sources))
+      },
+    })
+  const gaugeOfProcess = (name: string, help: string, read: (sources: Sources) => number) =>
     new Gauge({
       name,
       help,
       registers,
       collect() {
-        this.set(read())
+        this.set(read(observed[0]!))
       },
     })
   new Gauge({
     name: 'mkopo_db_pool_connections',
     help: 'Connections to the database, by what they do.',
-    labelNames: ['state'] as const,
+    labelNames: ['state', 'book'] as const,
     registers,
     collect() {
-      this.set({ state: 'idle' }, pool.idleCount)
-      this.set({ state: 'busy' }, pool.totalCount - pool.idleCount)
+      for (const { pool, book } of observed) {
+        this.set({ state: 'idle', ...ofBook(book) }, pool.idleCount)
+        this.set({ state: 'busy', ...ofBook(book) }, pool.totalCount - pool.idleCount)
+      }
     },
   })
-  gauge('mkopo_db_pool_waiting', 'Statements that wait for a connection.', () => pool.waitingCount)
-  gauge('mkopo_db_up', 'Whether the database answers, and is no standby.', () => Number(database.databaseUp()))
-  gauge('mkopo_db_well', 'Whether the database takes changes, by a clock that is ours.', () =>
-    Number(database.databaseWell()),
+  gauge('mkopo_db_pool_waiting', 'Statements that wait for a connection.', ({ pool }) => pool.waitingCount)
+  gauge('mkopo_db_up', 'Whether the database answers, and is no standby.', ({ databaseUp }) => Number(databaseUp()))
+  gauge('mkopo_db_well', 'Whether the database takes changes, by a clock that is ours.', ({ databaseWell }) =>
+    Number(databaseWell()),
   )
   gauge(
     'mkopo_db_clock_ahead_seconds',
     "By how much the database's clock is ahead of ours.",
-    () => database.clockAheadMs() / 1000,
+    ({ clockAheadMs }) => clockAheadMs() / 1000,
   )
-  gauge('mkopo_stopping', 'Whether a stop has begun.', () => Number(stopping()))
-  gauge('mkopo_event_loop_late_seconds', 'How late timers are, over the last half second.', () => lagMs() / 1000)
+  gaugeOfProcess('mkopo_stopping', 'Whether a stop has begun.', ({ stopping }) => Number(stopping()))
+  gaugeOfProcess(
+    'mkopo_event_loop_late_seconds',
+    'How late timers are, over the last half second.',
+    ({ lagMs }) => lagMs() / 1000,
+  )
 }
 
 /** Shows the totals of the book as they were last computed: reading them costs nothing, however large the book is. */
@@ -293,6 +323,21 @@ function countWebhooks(registers: Registry[]) {
   for (const outcome of ['delivered', 'failed', 'exhausted'] as const) attempts.inc({ outcome }, 0)
   return { webhookAttempted: (outcome) => attempts.inc({ outcome }) } satisfies Partial<Listener>
 }
+
+/** Returns the figures of the endpoints of several books together. */
+const together = (figures: readonly WebhookFigures[]): WebhookFigures => ({
+  endpoints: {
+    active: sumOf(figures, ({ endpoints }) => endpoints.active),
+    backing_off: sumOf(figures, ({ endpoints }) => endpoints.backing_off),
+    disabled: sumOf(figures, ({ endpoints }) => endpoints.disabled),
+  },
+  behind: sumOf(figures, ({ behind }) => behind),
+  worst: Math.max(0, ...figures.map(({ worst }) => worst)),
+  oldestSeconds: Math.max(0, ...figures.map(({ oldestSeconds }) => oldestSeconds)),
+})
+
+const sumOf = (figures: readonly WebhookFigures[], read: (figures: WebhookFigures) => number) =>
+  figures.reduce((sum, one) => sum + read(one), 0)
 
 /** Shows how far the endpoints of all organizations are behind, as it was last read. */
 function showWebhooks(registers: Registry[], figures: () => WebhookFigures): void {

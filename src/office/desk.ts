@@ -85,10 +85,11 @@ declare module 'fastify' {
   }
 }
 
-/** The names of the cookies: of the session, and of the language that a person has chosen. */
+/** The names of the cookies: of the session, of the language that a person has chosen, and of a sign-in by a provider that has begun. */
 export interface CookieNames {
   readonly session: string
   readonly language: string
+  readonly provider: string
 }
 
 /**
@@ -97,7 +98,11 @@ export interface CookieNames {
  */
 export const cookieNamesOf = ({ opsTls }: Pick<Config, 'opsTls'>): CookieNames => {
   const prefix = opsTls ? '__Host-' : ''
-  return { session: `${prefix}mkopo_session`, language: `${prefix}mkopo_language` }
+  return {
+    session: `${prefix}mkopo_session`,
+    language: `${prefix}mkopo_language`,
+    provider: `${prefix}mkopo_provider`,
+  }
 }
 
 /** Returns the frame of a request: in the language that was chosen, or that the browser prefers. */

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import Fastify from 'fastify'
 import { logAnswers } from '../api/http/accessLog.ts'
 import { STATUSES, toFailure } from '../api/http/failure.ts'
+import { refuseHandedOver } from '../api/http/handedOver.ts'
 import { requestIdOf, whenClosed } from '../api/http/request.ts'
 import { connectionOptions, type LimitOptions, limitRequests } from '../api/limits/limits.ts'
 import { trustOf } from '../app/trust.ts'
@@ -37,7 +38,15 @@ export interface MonitorDeps extends LimitOptions {
   readonly metrics: Pick<Metrics, 'page'>
   readonly recent: Recent
   readonly totals: Pick<Totals, 'latest'>
+  /** The sessions of all books, and the organizations that have a provider in any of them; those of this book when left out. */
+  readonly everybody?: Everybody
   readonly log: { error(context: object, message: string): void }
+}
+
+/** The people of all books, for the page on which they sign in. */
+export interface Everybody {
+  readonly sessions: PageSessions
+  readonly listProviders: () => Promise<readonly number[]>
 }
 
 declare module 'fastify' {
@@ -76,7 +85,8 @@ export const LONGEST_FORM = 65_536
  * Builds the app of the operators' port: metrics for Prometheus, and the office pages of the book of a person's
  * organization, after a sign-in. It never listens on the public port.
  */
-export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }: MonitorDeps): FastifyInstance {
+export function buildMonitor(parts: MonitorDeps): FastifyInstance {
+  const { deps, metrics, recent, totals, log, everybody, ...limiting } = parts
   const app = Fastify({
     ...connectionOptions(deps.config),
     genReqId: requestIdOf,
@@ -94,6 +104,7 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
   app.decorateRequest('caller', null as unknown as FastifyRequest['caller'])
 
   logAnswers(app, deps.listener, STYLE)
+  if (deps.config.books.length > 0) refuseHandedOver(app)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS)
     if (!isKnown(request.headers.host))
@@ -115,14 +126,9 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
   app.addHook('preHandler', (request) => enter(deps, request))
 
   addMetrics(app, deps.config, metrics)
-  const looks = { config: { anybody: true, public: true } }
-  app.get('/style.css', looks, (_request, reply) =>
-    reply.header('cache-control', 'max-age=3600').type('text/css').send(style),
-  )
-  app.get('/icon.svg', looks, (_request, reply) =>
-    reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
-  )
-  addSignIn(app, sessions, { config: deps.config, listProviders: keptProviders(deps) })
+  addLooks(app)
+  const { listProviders } = everybody ?? { listProviders: keptProviders(deps) }
+  addSignIn(app, everybody?.sessions ?? sessions, { config: deps.config, listProviders })
   addProviderSignIn(app, sessions, { ...deps, providers })
   addSecondFactor(app, sessions, deps)
   const sumGrowth = createGrowthSums()
@@ -141,6 +147,14 @@ export function buildMonitor({ deps, metrics, recent, totals, log, ...limiting }
   return app
 }
 
+/** Adds what gives the pages their looks. */
+function addLooks(app: FastifyInstance): void {
+  const looks = { config: { anybody: true, public: true } }
+  const files = { '/style.css': ['text/css', style], '/icon.svg': ['image/svg+xml', icon] } as const
+  for (const [path, [type, content]] of Object.entries(files))
+    app.get(path, looks, (_request, reply) => reply.header('cache-control', 'max-age=3600').type(type).send(content))
+}
+
 const isForAnybody = (request: FastifyRequest) => request.is404 || request.routeOptions.config.anybody === true
 
 /** Finds the person of a request by the session. */
@@ -156,7 +170,7 @@ async function identify(sessions: PageSessions, request: FastifyRequest, reply: 
 }
 
 /** Returns a function that lists the organizations with a provider, for some seconds the same. */
-function keptProviders({ db, machineNow }: Pick<Deps, 'db' | 'machineNow'>): () => Promise<readonly number[]> {
+export function keptProviders({ db, machineNow }: Pick<Deps, 'db' | 'machineNow'>): () => Promise<readonly number[]> {
   const cache = createReadCache(machineNow, 1, () => findProviders(db))
   return () => cache.get('all')
 }

@@ -11,6 +11,7 @@ import {
   hasDatabase,
   startEmbedded,
 } from '../db/embedded/embedded.ts'
+import { openBooks } from './books.ts'
 import type { Opened, Opening } from './terminal/terminalIo.ts'
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined }
@@ -84,9 +85,13 @@ async function openAt(
   { migrate, asOwner = false }: { migrate: boolean; asOwner?: boolean },
 ): Promise<Opened> {
   const deps = await openService({ config, databaseUrl, ownerUrl, asOwner, now: Date.now, skipMigrations: !migrate })
+  const books =
+    config.books.length > 0 ? await openBooks(deps, { databaseUrl, ownerUrl }, { migrate, asOwner }) : undefined
   return {
     deps,
+    ...(books && { books }),
     close: async () => {
+      await books?.close()
       deps.statements.close()
       await deps.db.close()
     },

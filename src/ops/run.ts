@@ -13,6 +13,7 @@ import { approvalCommands } from './commands/approvals.ts'
 import { accessCommand, auditCommand } from './commands/audit.ts'
 import { bookCommands } from './commands/book/index.ts'
 import { reportingCommands } from './commands/book/reporting.ts'
+import { bookPlacesCommands } from './commands/books.ts'
 import { creditDecisionCommands, creditPolicyCommands } from './commands/credit.ts'
 import { delinquencyPolicyCommands } from './commands/delinquencyPolicies.ts'
 import { exportCommands, exportFormatCommands } from './commands/exports.ts'
@@ -74,6 +75,7 @@ function programOf(shell: Shell, json: boolean): Command {
     .exitOverride()
   for (const add of [
     organizationCommands,
+    bookPlacesCommands,
     accountCommands,
     apiKeyCommands,
     roleCommands,

@@ -6,6 +6,7 @@ import { openService } from '../app/service.ts'
 import type { EmbeddedServer } from '../db/embedded/embedded.ts'
 import { layDemoLoans } from '../services/organizations/demoLoans.ts'
 import { banner, warnOfDemo } from './banner.ts'
+import { bookOfDirectory, bringBooksUpToDate } from './books.ts'
 import { type Database, findDatabase } from './database.ts'
 import { endOnSignals } from './ending.ts'
 import { createWorkerPool, type WorkerPool } from './workerPool.ts'
@@ -50,9 +51,11 @@ export async function lead(settings: Config, log: Logger): Promise<void> {
 
 async function bringUpToDate({ config, url, ownerUrl, server }: Database, log: Logger): Promise<void> {
   const times = { now: Date.now, clock: Date.now }
-  const deps = await openService({ config, databaseUrl: url, ownerUrl, ...times, log })
+  const seeds = config.books.length === 0 || bookOfDirectory(config.books, url) !== undefined
+  const deps = await openService({ config, databaseUrl: url, ownerUrl, ...times, log, seeds })
   deps.statements.close()
   try {
+    await bringBooksUpToDate(deps, url, log)
     if (server && config.seedDemo) await layDemoLoans(deps)
     await warnOfDemo(config, deps.db, log)
   } finally {
@@ -69,6 +72,8 @@ function environmentOf({ config, url }: Database): Record<string, string> {
     WEB_CONCURRENCY: '1',
     DATABASE_URL: url,
     DATABASE_OWNER_URL: '',
+    BOOKS: config.books.map(({ name, url: of }) => `${name}=${of}`).join(),
+    BOOKS_OWNERS: '',
     KEY_ENCRYPTION_SECRET: config.keyEncryptionSecret ?? '',
     METRICS_TOKEN: config.metricsToken ?? '',
     // The primary has read these files: the values above are theirs.

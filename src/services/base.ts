@@ -1,5 +1,6 @@
 import type { Config } from '../app/config.ts'
 import type { Db } from '../db/postgres/client.ts'
+import type { Directory } from './directory/directory.ts'
 import type { Listener } from './listener.ts'
 
 /** The parts of the service that rest on no other: the settings, the clocks, the database, and the listener that is told what happens. */
@@ -13,6 +14,8 @@ export interface Base {
   /** The clock of this machine, in milliseconds since 1970: of tokens, keys, limits, leases and signatures. */
   readonly machineNow: () => number
   readonly db: Db
+  /** Where accounts, API keys and payment channels are found, where there are several books. */
+  readonly directory: Directory
   /** Listens to what happens in the service, such as its metrics do. */
   readonly listener: Listener
 }

@@ -20,6 +20,7 @@ describe('settings', () => {
       signInToPrivate: false,
       databaseUrl: '',
       databaseOwnerUrl: '',
+      books: [],
       dataDir: '.data',
       authUrl: 'http://auth.localhost:3000',
       baseUrl: 'http://api.localhost:3000',
@@ -256,5 +257,47 @@ describe('the settings of a program that calls the service', () => {
     expect(read).toThrow(ConfigError)
     expect(read).toThrow(message)
     expect(read).not.toThrow('two words')
+  })
+})
+
+describe('several books', () => {
+  const own = { DATABASE_URL: 'postgres://localhost/directory', KEY_ENCRYPTION_SECRET: 'a secret that is long' }
+  const first = 'first=postgres://a:b@localhost/first'
+  const second = 'second=postgres://a:b%2C@localhost/second'
+
+  it('are named with their databases, and with the roles that own the tables', () => {
+    const { books } = readConfig({
+      ...own,
+      BOOKS: `${first}, ${second}`,
+      BOOKS_OWNERS: 'second=postgres://o@localhost/x',
+    })
+    expect(books).toEqual([
+      { name: 'first', url: 'postgres://a:b@localhost/first', ownerUrl: '' },
+      { name: 'second', url: 'postgres://a:b%2C@localhost/second', ownerUrl: 'postgres://o@localhost/x' },
+    ])
+  })
+
+  it('are refused in one line that names the setting and no password: no name, a name or a database twice, no directory', () => {
+    const said = (settings: Record<string, string>) => {
+      try {
+        readConfig({ ...own, ...settings })
+      } catch (error) {
+        return (error as Error).message
+      }
+      return 'nothing'
+    }
+    expect(said({ BOOKS: 'postgres://a:b@localhost/first' })).toMatch(/^BOOKS: must be names and URLs such as/)
+    expect(said({ BOOKS: 'First=postgres://a:b@localhost/first' })).toMatch(/^BOOKS: must be names and URLs/)
+    expect(said({ BOOKS: `${first},first=postgres://localhost/other` })).toMatch(/^BOOKS: must name each book/)
+    expect(said({ BOOKS: `${first},other=postgres://a:b@localhost/first` })).toMatch(/each database, once/)
+    expect(said({ BOOKS: 'directory=postgres://localhost/first' })).toMatch(/another name than directory/)
+    expect(said({ BOOKS: first, BOOKS_OWNERS: second })).toBe(
+      'BOOKS_OWNERS: has the name second, which BOOKS does not have',
+    )
+    expect(said({ BOOKS: first, HOST: 'localhost' })).toMatch(
+      /^HOST and OPS_HOST: with BOOKS they have to be addresses/,
+    )
+    expect(said({ DATABASE_URL: '', BOOKS: first })).toMatch(/^BOOKS: needs DATABASE_URL/)
+    for (const wrong of [first, `${first},${first}`]) expect(said({ BOOKS: `x${wrong}y:` })).not.toContain('a:b@')
   })
 })

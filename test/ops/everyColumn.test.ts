@@ -95,6 +95,8 @@ const FIRST: Readonly<Record<string, string>> = {
   signing_key: '',
   rate_limit: '',
   root_secret: '',
+  directory: '',
+  book_slot: '',
 }
 const firstOf = (table: string) => FIRST[table] ?? 'organization_id <> 1,'
 

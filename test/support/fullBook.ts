@@ -26,6 +26,10 @@ const BY_HAND = `
   INSERT INTO access_entry (organization_id, at, account_id, outcome, route, address, request_id)
     VALUES (1, now(), 1, 'issued', '/v1/auth/token', '127.0.0.1', 'r');
   INSERT INTO payment_inbox (organization_id, channel_id, received_at, message, state) VALUES (1, 1, now(), 'm', 'done');
+  INSERT INTO absent_organization VALUES (9999, now());
+  INSERT INTO book_slot VALUES (0, 'first');
+  INSERT INTO organization_place VALUES (1, 'first', 'second', 'a run', true);
+  INSERT INTO credential_place VALUES ('account', 'ada@example.com', 1);
   INSERT INTO page_session VALUES (1, 1, 'ab', 'cd', now(), now());
   INSERT INTO webhook_parked SELECT organization_id, id, 1, 'loan 1', 'loan.closed', 1, now() FROM webhook_endpoint LIMIT 1;
   INSERT INTO webhook_attempt (organization_id, endpoint_id, sequence, type, attempt, at, state, status, ms, error, next_attempt_at)

@@ -56,7 +56,11 @@ async function startServers(workers: number, prepare: (url: string) => Promise<v
     running.push(first)
     await prepare(first.url)
     // A database lives for seconds: what vacuum does in it by itself is work for nothing, and at another moment in each run.
-    await asAdmin(first.url, (admin) => admin.query('ALTER SYSTEM SET autovacuum = off'))
+    await asAdmin(first.url, async (admin) => {
+      await admin.query('ALTER SYSTEM SET autovacuum = off')
+      // Organizations are moved between books by logical replication.
+      await admin.query('ALTER SYSTEM SET wal_level = logical')
+    })
     await first.stop()
     // By `cp`, which leaves the files to the user as whom Postgres runs.
     for (const directory of directories.slice(1)) execFileSync('cp', ['-a', directories[0]!, directory])

@@ -99,8 +99,8 @@ export const layers: readonly Layer[] = [
   },
   {
     name: 'settings and wiring',
-    files: /^src\/app\/(config|environment)\.ts$/,
-    may: [/^(luxon|zod)$/, /^src\/app\/environment\.ts$/],
+    files: /^src\/app\/(config|databaseSettings|environment)\.ts$/,
+    may: [/^(luxon|zod)$/, /^src\/app\/(databaseSettings|environment)\.ts$/],
     also: [[/\/environment\.ts$/, /^node:fs$/]],
     types: [/^src\//, anyPackage],
     instead: 'config.ts reads the environment, and knows no other part: let that part take its settings as an argument',
@@ -121,7 +121,7 @@ export const layers: readonly Layer[] = [
     files: /^src\/office\//,
     may: [
       /^src\/(office|services|domain|words|toolbox)\//,
-      /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|html|request))\.ts$/,
+      /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|handedOver|html|request))\.ts$/,
       packageOfApi,
     ],
     also: [

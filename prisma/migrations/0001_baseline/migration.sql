@@ -122,6 +122,49 @@ CREATE TABLE signing_key (
   retired_at        timestamptz
 );
 
+-- The directory of several books (contract 20): the database that DATABASE_URL names says in which book each organization is. These
+-- tables have rows in that database alone, and none where all is in one. The version is raised with each change of places.
+CREATE TABLE directory (
+  id      integer PRIMARY KEY CHECK (id = 1),
+  version bigint NOT NULL
+);
+INSERT INTO directory (id, version) VALUES (1, 0);
+
+-- The book that new organizations of a slot are made in: the slot of an organization follows from its number.
+CREATE TABLE book_slot (
+  slot integer PRIMARY KEY CHECK (slot BETWEEN 0 AND 1023),
+  book text NOT NULL
+);
+
+CREATE TABLE organization_place (
+  organization_id integer PRIMARY KEY,
+  book            text NOT NULL,
+  -- The book that the organization is being moved to; null: it is not being moved.
+  moving_to       text,
+  -- Names the run that moves it.
+  mover           text,
+  -- Its requests are answered `unavailable` while its last changes are taken over.
+  stopped         boolean NOT NULL DEFAULT false,
+  CHECK (moving_to IS NOT NULL OR NOT stopped),
+  CHECK ((moving_to IS NULL) = (mover IS NULL))
+);
+
+-- Whose a credential is: an account by its e-mail, an API key and the address of a payment channel by their hashes.
+CREATE TABLE credential_place (
+  kind            text NOT NULL CHECK (kind IN ('account', 'key', 'channel')),
+  name            text NOT NULL,
+  organization_id integer NOT NULL,
+  PRIMARY KEY (kind, name)
+);
+
+-- The organizations whose rows are in this book and not to be worked on: those that are on their way into it, and those that went to
+-- another one.
+CREATE TABLE absent_organization (
+  organization_id integer PRIMARY KEY,
+  -- When it left; null while it arrives.
+  left_at         timestamptz
+);
+
 CREATE TABLE loan_product (
   organization_id      integer NOT NULL REFERENCES organization (id),
   id                   integer NOT NULL,
@@ -1538,6 +1581,18 @@ END $$;
 REVOKE EXECUTE ON FUNCTION empty_test_organization(integer) FROM PUBLIC;
 DO $$ BEGIN
   EXECUTE format('ALTER FUNCTION empty_test_organization(integer) SET search_path = %I, pg_temp', current_schema());
+END $$;
+
+-- Refuses changes of an organization that has left the book. While it is moved, each table has a trigger with this function for its rows.
+-- The transaction gets its number before the look: once the organization is marked and all transactions that had a number by then have
+-- ended, no other change of it comes.
+CREATE FUNCTION refuse_moved() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_current_xact_id();
+  IF EXISTS (SELECT FROM absent_organization WHERE organization_id = TG_ARGV[0]::integer AND left_at IS NOT NULL) THEN
+    RAISE EXCEPTION 'the organization is being moved to another book, or was moved' USING ERRCODE = 'MK001';
+  END IF;
+  RETURN NEW;
 END $$;
 
 -- Pending actions, months, codes of documents and the access trail are evidence: what they say of a live organization can neither

@@ -87,6 +87,10 @@ const PATIENCE_MS = 2000
 
 export const healthSchema = z.object({
   status: z.string().describe('Always `ok`; a service that is not ready refuses with 503.'),
+  books: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Of readiness, where there are several books: each by its name, `ok` or why its lenders are refused.'),
 })
 
 /** The checks that readiness depends on. */
@@ -96,10 +100,12 @@ export interface Readiness {
   readonly stopping: () => boolean
   /** Returns why the database takes no changes, if it is known not to. */
   readonly trouble: () => string | undefined
+  /** Returns what is to be said of each of several books, by its name; left out where there is one. */
+  readonly books?: () => Readonly<Record<string, string>>
 }
 
 /** Adds liveness and readiness (contract 6), on every host and without a token. `ready` asks the database. */
-export function addHealth(app: FastifyInstance, { ready, stopping, trouble }: Readiness) {
+export function addHealth(app: FastifyInstance, { ready, stopping, trouble, books }: Readiness) {
   let closing = false
   app.addHook('preClose', async () => {
     closing = true
@@ -139,7 +145,7 @@ export function addHealth(app: FastifyInstance, { ready, stopping, trouble }: Re
       const found = trouble()
       if (found !== undefined) throw new LendingError('unavailable', found)
       if (!(await inTime(ready))) throw new LendingError('unavailable', 'the database does not answer')
-      return { status: 'ok' }
+      return { status: 'ok', ...(books && { books: books() }) }
     },
   )
 }

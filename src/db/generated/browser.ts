@@ -73,6 +73,31 @@ export type Role = Prisma.RoleModel
  */
 export type RootSecret = Prisma.RootSecretModel
 /**
+ * Model Directory
+ * 
+ */
+export type Directory = Prisma.DirectoryModel
+/**
+ * Model AbsentOrganization
+ * 
+ */
+export type AbsentOrganization = Prisma.AbsentOrganizationModel
+/**
+ * Model BookSlot
+ * 
+ */
+export type BookSlot = Prisma.BookSlotModel
+/**
+ * Model OrganizationPlace
+ * 
+ */
+export type OrganizationPlace = Prisma.OrganizationPlaceModel
+/**
+ * Model CredentialPlace
+ * 
+ */
+export type CredentialPlace = Prisma.CredentialPlaceModel
+/**
  * Model SigningKey
  * 
  */

@@ -47,7 +47,7 @@ const claimLive = statement<ClaimValues>(
   'sweep-claim',
   (p) => `
   SELECT organization_id, id FROM loan
-  WHERE next_change_at <= ${p('now')} AND organization_id NOT IN (SELECT organization_id FROM test_clock)
+  WHERE next_change_at <= ${p('now')} AND organization_id NOT IN (SELECT organization_id FROM test_clock UNION ALL SELECT organization_id FROM absent_organization)
     AND (organization_id, id) NOT IN (SELECT * FROM unnest(${p('organizationIds')}::int[], ${p('ids')}::bigint[]))
   ORDER BY next_change_at LIMIT ${p('most')} FOR NO KEY UPDATE SKIP LOCKED`,
 )

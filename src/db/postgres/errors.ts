@@ -81,22 +81,30 @@ export const isForeignKeyViolation = (error: unknown): boolean =>
 export const isConflict = (error: unknown): boolean =>
   faultsOf(error).some(({ code, originalCode }) => ['40P01', '40001'].includes(String(originalCode ?? code)))
 
+/** SQLSTATE: the organization is being moved to another book, or was moved (contract 20). */
+const MOVED = 'MK001'
+
+/** Whether a change was refused because its organization is being moved to another book, or was moved: there the same will do. */
+export const isMoved = (error: unknown): boolean =>
+  faultsOf(error).some(({ code, originalCode }) => (originalCode ?? code) === MOVED)
+
 /**
  * Whether a request that met an error is to be sent again: the database could not be reached, two statements waited for each
  * other, or a row that the request refers to was deleted meanwhile, as when a test organization is emptied. Sent again, the
  * request is answered by what is there then.
  */
 export const isWorthRepeating = (error: unknown): boolean =>
-  isUnavailable(error) || isConflict(error) || isForeignKeyViolation(error)
+  isUnavailable(error) || isConflict(error) || isForeignKeyViolation(error) || isMoved(error)
 
 /**
  * Whether an error may be of some of the rows that a statement carries, their values and keys, or what holds them; or is
  * none of the database's. With any other the same statement would fare no better with fewer rows. SQLSTATE classes: data
- * exception, integrity constraint violation, transaction rollback; and a program limit, a corrupted page or index.
+ * exception, integrity constraint violation, transaction rollback; a program limit, a corrupted page or index; and an
+ * organization that was moved.
  */
 export const mayBeCausedByRow = (error: unknown): boolean =>
   faultsOf(error).every(
-    ({ code }) => typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || /^(22|23|40|54000|XX00[12])/.test(code),
+    ({ code }) => typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || /^(22|23|40|54000|XX00[12]|MK)/.test(code),
   )
 
 /** The driver gives the name, Prisma's adapter `{ index: name }`. */

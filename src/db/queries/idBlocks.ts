@@ -17,6 +17,8 @@ export interface IdBlocks {
   reserve(kind: Kind, count: number): Promise<() => bigint>
   /** Gives back a number that was taken and not used; the next caller takes it. */
   giveBack(kind: Kind, unused: bigint): void
+  /** Forgets the numbers that were drawn: an organization has come from another book, which may have used them. */
+  forget(): void
 }
 
 /** The database, and the blocks of numbers drawn from it. */
@@ -58,6 +60,7 @@ export function createIdBlocks(): IdBlocks {
       return () => taken.shift()!
     },
     giveBack: (kind, unused) => void supplyOf(kind).ids.unshift(unused),
+    forget: () => supplies.clear(),
   }
 }
 

@@ -79,6 +79,7 @@ const lease = statement<{
     WHERE e.state <> 'disabled' AND (e.leased_until IS NULL OR e.leased_until <= ${p('now')} OR e.leased_by = ${p('holder')}
         OR e.leased_until > ${p('beyond')})
       AND (e.next_attempt_at IS NULL OR e.next_attempt_at <= ${p('now')})
+      AND e.organization_id NOT IN (SELECT organization_id FROM absent_organization)
       AND ${isAmong('e')} NOT IN (SELECT * FROM unnest(${p('organizationIds')}::int[], ${p('ids')}::bigint[]))
       AND (c.sequence > e.position OR EXISTS (
         SELECT FROM webhook_parked k WHERE k.organization_id = e.organization_id AND k.endpoint_id = e.id

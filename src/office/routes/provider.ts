@@ -29,11 +29,11 @@ function organizationIn(fields: unknown): number {
 export function addProviderSignIn(
   app: FastifyInstance,
   sessions: PageSessions,
-  deps: Pick<Deps, 'db' | 'config' | 'machineNow'> & { readonly providers: ProviderClient },
+  deps: Pick<Deps, 'db' | 'directory' | 'config' | 'machineNow'> & { readonly providers: ProviderClient },
 ): void {
   const { opsTls } = deps.config
   const signIn = createProviderSignIn(deps)
-  const name = `${opsTls ? '__Host-' : ''}mkopo_provider`
+  const { provider: name } = app.cookieNames
   const cookieOf = (request: FastifyRequest) => ({ ...cookieSettings(request, opsTls), maxAge: COOKIE_SECONDS })
 
   // A form may send a browser to this port alone: the page after it goes on to the provider.
@@ -53,12 +53,18 @@ export function addProviderSignIn(
     const redirectUri = `${isOverTls(request, opsTls) ? 'https' : 'http'}://${request.headers.host}${BACK}`
     const organizationId = organizationIn(request.query)
     const { url, kept } = await signIn.begin({ organizationId, redirectUri, next: nextOf(request.query) })
-    return reply.setCookie(name, kept, cookieOf(request)).redirect(url.href, 303)
+    // The number tells to which book the person comes back.
+    return reply.setCookie(name, `${organizationId}.${kept}`, cookieOf(request)).redirect(url.href, 303)
   })
 
   app.get(BACK, { config: { anybody: true } }, async (request: FastifyRequest, reply: FastifyReply) => {
     reply.clearCookie(name, cookieSettings(request, opsTls))
-    return cameBack({ signIn, sessions, kept: request.cookies[name] ?? '' }, request, reply, opsTls)
+    return cameBack(
+      { signIn, sessions, kept: (request.cookies[name] ?? '').replace(/^\d+\./, '') },
+      request,
+      reply,
+      opsTls,
+    )
   })
 }
 

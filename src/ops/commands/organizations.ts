@@ -12,6 +12,7 @@ import { readGiven } from '../files/givenFile.ts'
 import { currencyOption, decimalNumber, nameGiven, organizationOption, takeName, wholeNumber } from '../options.ts'
 import { perform, performAdding, type Shell } from '../perform.ts'
 import { UsageError } from '../terminal/terminalIo.ts'
+import { moveCommand } from './books.ts'
 
 export function organizationCommands(program: Command, shell: Shell): void {
   const organizations = program.command('organizations').description('the lenders that the book belongs to')
@@ -30,8 +31,15 @@ export function organizationCommands(program: Command, shell: Shell): void {
     .option('--payment-method <text>', 'how its customers pay, where nobody says otherwise', 'Mobile Money')
     .action((argument: string | undefined, options: Omit<NewOrganization, 'name'>, command: Command) => {
       const asked = { ...options, name: nameGiven(command, argument) }
-      return performAdding(shell, command, async ({ deps, printer, by }) => {
-        const made = await createOrganization(deps, by(asked.id ?? 0), asked)
+      return performAdding(shell, command, async ({ deps, books, printer, by }) => {
+        const place = await books?.place(asked.id)
+        const made = await createOrganization(place?.deps ?? deps, by(asked.id ?? 0), {
+          ...asked,
+          id: place?.id ?? asked.id,
+        }).catch(async (error: unknown) => {
+          await place?.takeBack()
+          throw error
+        })
         printer.done(
           made,
           `${made.mode === 'test' ? 'Test organization' : 'Organization'} ${made.id}, ${made.name}, lends in ${made.currency}.`,
@@ -40,6 +48,7 @@ export function organizationCommands(program: Command, shell: Shell): void {
     })
 
   updateCommand(organizations, shell)
+  moveCommand(organizations, shell)
 
   organizations
     .command('list')

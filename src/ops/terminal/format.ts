@@ -36,6 +36,22 @@ export function printerFor(io: Pick<Io, 'out' | 'err'>, json: boolean): Printer 
   }
 }
 
+/** Returns a printer that keeps the rows of lists until `flush` prints them as one list: those of several books. */
+export function gatheringPrinter(printer: Printer): Printer & { flush(): void } {
+  let print: (() => void) | undefined
+  const kept: unknown[] = []
+  return {
+    ...printer,
+    list<T>(rows: readonly T[], columns: readonly Column<T>[], view?: (row: T) => unknown) {
+      kept.push(...rows)
+      print = () => printer.list(kept as T[], columns, view)
+    },
+    flush() {
+      print?.()
+    },
+  }
+}
+
 /** Writes a value as a line of JSON, an int64 as text, as in the partner style: a double would round it. */
 const toLine = (value: unknown): string =>
   `${visibleJson(JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? one.toString() : one)))}\n`

@@ -1,9 +1,36 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Deps } from '../../services/deps.ts'
+import type { Place } from '../../services/directory/directory.ts'
+import type { NewPlace } from '../../services/directory/slots.ts'
 
 /** The book, opened for one command. */
 export interface Opened {
   readonly deps: Deps
+  /** The books of the service, where there are several: `deps` are the parts on the directory then. */
+  readonly books?: OpenedBooks
+  close(): Promise<void>
+}
+
+/** The books of a service, for one command. Each is opened when it is first asked for. */
+export interface OpenedBooks {
+  readonly directory: Deps
+  readonly names: readonly string[]
+  /** Opens a book. @throws the error of a book that cannot be reached or used */
+  open(name: string): Promise<Deps>
+  /** Returns the URL of the role that owns the tables of a book. */
+  ownerUrlOf(name: string): string
+  /** Returns the places of all organizations. */
+  places(): readonly Place[]
+  /** Returns the parts of the book of an organization. @throws Declined where there is none, or it is being moved */
+  of(organizationId: number): Promise<Deps>
+  /** Returns the organization of the account with an e-mail; undefined where there is none. */
+  ownerOf(email: string): Promise<number | undefined>
+  /**
+   * Places a new organization.
+   * @param id its number; the next one when left out
+   * @returns its place, with the parts of the book in which it is to be made
+   */
+  place(id: number | undefined): Promise<NewPlace & { readonly deps: Deps }>
   close(): Promise<void>
 }
 

@@ -48,7 +48,7 @@ const PASSWORD = { min: 12, max: 1_000 }
  * @throws LendingError `invalid_argument`, `not_found` for the organization, `already_exists` for the e-mail
  */
 export async function createAccount(
-  { db, machineNow }: AccountDeps,
+  { db, machineNow, directory }: AccountDeps & Pick<Base, 'directory'>,
   author: Author,
   { email, password, roles }: { email: string; password: string; roles: readonly string[] },
 ): Promise<Account> {
@@ -59,6 +59,7 @@ export async function createAccount(
   if (!(await findOrganization(db, author.organizationId))) throw notFound('no organization has that id')
   const ownRoles = await requireRoles(db, author, author.organizationId, roles)
   const passwordHash = await hashPassword(password)
+  await directory.enter({ kind: 'account', name: email.toLowerCase() }, author.organizationId)
   const inserting = insertAccount(db, author, { email, passwordHash, roles, ownRoles }, machineNow())
   const made = await inserting.catch((error: unknown) => {
     if (isUniqueViolation(error)) throw new LendingError('already_exists', 'an account with that e-mail exists already')
@@ -121,9 +122,13 @@ export const revokeTokens = (deps: AccountDeps, author: Author, email: string) =
  * Lifts the lock that failed sign-ins put on an account, which may then sign in at once, on every instance.
  * @throws LendingError `not_found`; `failed_precondition` when there were no attempts
  */
-export async function unlockAccount(deps: AccountDeps, author: Author, email: string): Promise<Account> {
+export async function unlockAccount(
+  deps: AccountDeps & Pick<Base, 'directory'>,
+  author: Author,
+  email: string,
+): Promise<Account> {
   const account = await accountOf(deps, email)
-  if (!(await createSignInLimits(deps.db).lift({ email })))
+  if (!(await createSignInLimits(deps.directory.db ?? deps.db).lift({ email })))
     throw failedPrecondition('there were no attempts to sign in as of late')
   return stillThere(await changeAccount(deps.db, author, account, 'unlock', {}, deps.machineNow()))
 }
@@ -132,9 +137,9 @@ export async function unlockAccount(deps: AccountDeps, author: Author, email: st
  * Lifts the lock that failed sign-ins put on an address; with IPv6, on its network of 64 bits.
  * @throws LendingError `invalid_argument`, `failed_precondition` when there were no attempts
  */
-export async function unlockAddress({ db }: Pick<Base, 'db'>, address: string): Promise<void> {
+export async function unlockAddress({ db, directory }: Pick<Base, 'db' | 'directory'>, address: string): Promise<void> {
   if (isIP(address) === 0) throw invalidArgument('address', 'must be an IP address')
-  if (!(await createSignInLimits(db).lift({ address: networkOf(address) })))
+  if (!(await createSignInLimits(directory.db ?? db).lift({ address: networkOf(address) })))
     throw failedPrecondition('there were no attempts to sign in from this address of late')
 }
 
@@ -215,14 +220,14 @@ const LONGEST_NAME = 100
 type KeyDeps = Pick<Base, 'db' | 'machineNow'>
 
 /** Returns the hash of a key. 256 random bits cannot be guessed and need no slow hash. */
-const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex')
+export const apiKeyHash = (key: string): string => createHash('sha256').update(key).digest('hex')
 
 /**
  * Creates an API key of the author's organization (contract 3.5). The key itself is returned here and never again.
  * @throws LendingError `invalid_argument` for the name, `not_found` for the organization
  */
 export async function createApiKey(
-  { db, machineNow }: KeyDeps,
+  { db, machineNow, directory }: KeyDeps & Pick<Base, 'directory'>,
   author: Author,
   { name, roles }: { readonly name: string; readonly roles: readonly string[] },
 ): Promise<{ readonly key: string; readonly apiKey: ApiKey }> {
@@ -231,7 +236,8 @@ export async function createApiKey(
   if (!(await findOrganization(db, author.organizationId))) throw notFound('no organization has that id')
   const ownRoles = await requireRoles(db, author, author.organizationId, roles)
   const key = API_KEY_PREFIX + randomBytes(KEY_BYTES).toString('base64url')
-  const stored = { name, roles, ownRoles, hash: hashOf(key), prefix: key.slice(0, SHOWN) }
+  const stored = { name, roles, ownRoles, hash: apiKeyHash(key), prefix: key.slice(0, SHOWN) }
+  await directory.enter({ kind: 'key', name: stored.hash }, author.organizationId)
   return { key, apiKey: stillThere(await insertApiKey(db, author, stored, machineNow())) }
 }
 
@@ -254,7 +260,7 @@ export async function revokeApiKey({ db, machineNow }: KeyDeps, author: Author, 
  * @throws LendingError `unauthenticated` for a key that is unknown or revoked
  */
 export async function identifyApiKey(db: Db, key: string): Promise<Identity> {
-  const found = await findApiKeyByHash(db, hashOf(key))
+  const found = await findApiKeyByHash(db, apiKeyHash(key))
   if (!found || found.revokedAt !== null)
     throw new LendingError('unauthenticated', 'the API key is unknown or was revoked')
   const { organizationId, id, name, roles } = found

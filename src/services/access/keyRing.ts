@@ -14,6 +14,7 @@ import {
 } from '../../db/access/signingKeys.ts'
 import type { Author } from '../../db/audit/trail.ts'
 import type { Db } from '../../db/postgres/client.ts'
+import { isUnavailable } from '../../db/postgres/errors.ts'
 import { failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
 import { createGate, type GateBounds } from '../../toolbox/gate.ts'
 import { isFresh } from '../../toolbox/readCache.ts'
@@ -78,9 +79,10 @@ export interface KeyRing {
 
 /**
  * Opens the key ring; makes the service's first key pair where there is none.
+ * @param lastMs the time for which keys that were read are used on while the database does not answer
  * @throws WrongSecretError when the stored key was encrypted with another secret
  */
-export async function openKeyRing(db: Db, secret: string, now: () => number): Promise<KeyRing> {
+export async function openKeyRing(db: Db, secret: string, now: () => number, lastMs = 0): Promise<KeyRing> {
   const { decrypt } = openSecretBox(secret, THINGS)
   const readNow = () => readRing(db, decrypt, now())
   let first = await readNow()
@@ -90,7 +92,7 @@ export async function openKeyRing(db: Db, secret: string, now: () => number): Pr
   }
   invariant(first, 'a signing key after one was made')
   const latest = keepLatest(first, readNow)
-  const fresh = createRefresh(latest, now)
+  const fresh = createRefresh(latest, now, lastMs)
   const readAgain = createReread(latest, now)
   const unknown = new LRUCache<string, true>({ max: MOST_UNKNOWN })
 
@@ -141,11 +143,24 @@ function keepLatest(first: Ring, readNow: () => Promise<Ring | undefined>): Late
   }
 }
 
-/** Returns a function that returns the ring, read again where it is not fresh; calls at once share one reading. */
-function createRefresh(latest: LatestRing, now: () => number): () => Promise<Ring> {
+/** The wait for a reading, where keys that were read before may be used on. */
+const PATIENCE_MS = 500
+
+/**
+ * Returns a function that returns the ring, read again where it is not fresh; calls at once share one reading. A reading that fails, or
+ * takes long, leaves the ring as it was for `lastMs`.
+ */
+function createRefresh(latest: LatestRing, now: () => number, lastMs: number): () => Promise<Ring> {
   const share = createSingleFlight<typeof RING, void>()
+  const mayLast = () => now() - latest.current().readAt < lastMs
   return async () => {
-    if (!isFresh(latest.current().readAt, now())) await share(RING, () => latest.read())
+    if (isFresh(latest.current().readAt, now())) return latest.current()
+    const reading = share(RING, () => latest.read())
+    if (!mayLast()) await reading
+    else
+      await Promise.race([reading, pause(PATIENCE_MS)]).catch((error: unknown) => {
+        if (!isUnavailable(error)) throw error
+      })
     return latest.current()
   }
 }

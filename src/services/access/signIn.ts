@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Config } from '../../app/config.ts'
 import { type Account, findAccountByEmail } from '../../db/access/accounts.ts'
+import type { Db } from '../../db/postgres/client.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 import { type Listener, noListener } from '../listener.ts'
@@ -45,6 +46,8 @@ export interface SignIn {
 
 /** Names what sign-in needs: the dependencies of tokens, and a listener. */
 export interface SignInDeps extends TokensDeps {
+  /** Where attempts are counted: in the directory of several books; in `db` when left out. */
+  readonly limitsIn?: Db
   readonly config: Config
   /** Left out: sign-ins are not counted. */
   readonly listener?: Listener
@@ -101,10 +104,11 @@ export function createSignIn({ listener = noListener, ...deps }: SignInDeps): Si
 /** Returns a function that finds the account whose password is right, within the limits of attempts. */
 function createCheck({
   db,
+  limitsIn,
   now,
   config,
-}: Pick<SignInDeps, 'db' | 'now' | 'config'>): (credentials: Credentials) => Promise<Checked> {
-  const limits = createSignInLimits(db)
+}: Pick<SignInDeps, 'db' | 'limitsIn' | 'now' | 'config'>): (credentials: Credentials) => Promise<Checked> {
+  const limits = createSignInLimits(limitsIn ?? db)
   return async ({ email, password, address, code }) => {
     const attempt = await limits.begin(email, address)
     let outcome: Parameters<typeof attempt.end>[0] = 'not decided'

@@ -72,6 +72,8 @@ export interface RoundOptions {
   readonly signal?: AbortSignal
   /** Returns whether an organization is left out of this round; none is when left out. */
   readonly isLeftOut?: (organizationId: number) => boolean
+  /** Returns whether an organization is in this book, and not in another of several; each is when left out. */
+  readonly isHere?: (organizationId: number) => boolean
 }
 
 /**
@@ -79,12 +81,13 @@ export interface RoundOptions {
  * @throws the error of `organizations`, or that of a database which is unavailable to all
  */
 export async function workRound(job: Job, options: RoundOptions = {}): Promise<Round> {
-  const { signal = new AbortController().signal, isLeftOut = () => false } = options
+  const { signal = new AbortController().signal, isLeftOut = () => false, isHere = () => true } = options
   const worked: number[] = []
   const failed: Failed[] = []
   const all = new Set<Left>()
   let isPartial = false
   for (const organizationId of await job.organizations()) {
+    if (organizationId !== SERVICE && !isHere(organizationId)) continue
     if (signal.aborted || isLeftOut(organizationId)) {
       isPartial = true
       continue

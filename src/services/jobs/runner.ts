@@ -23,12 +23,17 @@ export interface RunningJobs {
   stop(): Promise<void>
 }
 
+/** Options of the runner. */
+export interface RunnerOptions {
+  readonly listener: Pick<Listener, 'jobSucceeded' | 'jobFailed'>
+  readonly log: Log
+  /** Returns whether an organization is in this book, and not in another of several; each is when left out. */
+  readonly isHere?: (organizationId: number) => boolean
+}
+
 /** Starts jobs, each of which works in rounds of its own until all are stopped. */
-export function startJobs(
-  jobs: readonly Job[],
-  { listener, log }: { readonly listener: Pick<Listener, 'jobSucceeded' | 'jobFailed'>; readonly log: Log },
-): RunningJobs {
-  const running = jobs.map((job) => startJob(job, listener, log))
+export function startJobs(jobs: readonly Job[], options: RunnerOptions): RunningJobs {
+  const running = jobs.map((job) => startJob(job, options))
   return {
     async stop() {
       await Promise.all(running.map((job) => job.stop()))
@@ -36,7 +41,7 @@ export function startJobs(
   }
 }
 
-function startJob(job: Job, listener: Pick<Listener, 'jobSucceeded' | 'jobFailed'>, log: Log): RunningJobs {
+function startJob(job: Job, { listener, log, isHere = () => true }: RunnerOptions): RunningJobs {
   const { name, failure, share = SHARE, idleMs = job.everyMs } = job
   const stopping = new AbortController()
   const pauses = createPauses(job)
@@ -61,7 +66,7 @@ function startJob(job: Job, listener: Pick<Listener, 'jobSucceeded' | 'jobFailed
     const began = performance.now()
     try {
       const { signal } = stopping
-      const { left, worked, failed, isPartial } = await workRound(job, { signal, isLeftOut: pauses.isPaused })
+      const { left, worked, failed, isPartial } = await workRound(job, { signal, isLeftOut: pauses.isPaused, isHere })
       logged.delete(undefined)
       for (const organizationId of worked) {
         pauses.end(organizationId)

@@ -141,7 +141,8 @@ export function createPageSessions(
   }
 
   const insert = async (whose: Whose, now: number, providerTokens: string | null): Promise<string> => {
-    const cookie = randomBytes(SECRET_BYTES).toString('base64url')
+    // The number tells in which book the session is.
+    const cookie = `${whose.organizationId}.${randomBytes(SECRET_BYTES).toString('base64url')}`
     const formSecret = randomBytes(SECRET_BYTES).toString('base64url')
     const at = { createdAt: now, seenAt: now, checkedAt: providerTokens === null ? null : now }
     await insertPageSession(db, { ...whose, hash: hashOf(cookie), formSecret, providerTokens, ...at }, now - IDLE_MS)

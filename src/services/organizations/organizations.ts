@@ -1,4 +1,5 @@
 import type { Author } from '../../db/audit/trail.ts'
+import { listAbsent } from '../../db/directory/absent.ts'
 import {
   changeOrganization,
   findLogo,
@@ -68,8 +69,11 @@ export const getOrganization = (
   caller: Pick<Author, 'organizationId'>,
 ): Promise<Organization> => organizations.get(caller.organizationId)
 
-/** Returns every organization, by id. */
-export const listOrganizations = ({ db }: Pick<Base, 'db'>): Promise<Organization[]> => list(db)
+/** Returns every organization, by id, but for those on their way into this book or gone to another one. */
+export async function listOrganizations({ db }: Pick<Base, 'db'>): Promise<Organization[]> {
+  const [all, absent] = await Promise.all([list(db), listAbsent(db)])
+  return all.filter(({ id }) => !absent.includes(id))
+}
 
 /**
  * Creates an organization.

@@ -87,7 +87,7 @@ const newSecret = (): string => randomBytes(24).toString('base64url')
  *   `aborted` when its Idempotency-Key was taken meanwhile
  */
 export async function createChannel(
-  deps: Pick<Deps, 'db' | 'machineNow' | 'config' | 'organizations' | 'paymentBox'>,
+  deps: Pick<Deps, 'db' | 'directory' | 'machineNow' | 'config' | 'organizations' | 'paymentBox'>,
   caller: Caller,
   request: NewChannel,
 ): Promise<ShownChannel> {
@@ -130,6 +130,7 @@ export async function createChannel(
       silentSince: null,
       createdAt: deps.machineNow(),
     }
+    await deps.directory.enter({ kind: 'channel', name: channel.secretHash }, caller.organizationId)
     try {
       await insertChannel(deps.db, authorOf(caller), channel)
       return { channel, secret }
@@ -229,7 +230,7 @@ function sealedKey({ paymentBox }: Pick<Deps, 'paymentBox'>, adapter: Adapter, k
   return paymentBox.encrypt(key)
 }
 
-type ChangeDeps = Pick<Deps, 'db' | 'machineNow' | 'channels' | 'channelSecrets' | 'paymentBox'>
+type ChangeDeps = Pick<Deps, 'db' | 'directory' | 'machineNow' | 'channels' | 'channelSecrets' | 'paymentBox'>
 
 /**
  * Changes a channel. Its adapter, its currency and its account stay as they are: payments of another make another channel.
@@ -265,6 +266,7 @@ export async function rotateChannelSecret(
   if (overlapHours > LONGEST_OVERLAP_HOURS)
     throw invalidArgument('overlapHours', `must be 0 to ${LONGEST_OVERLAP_HOURS}`)
   const secret = newSecret()
+  await deps.directory.enter({ kind: 'channel', name: secretHash(secret) }, caller.organizationId)
   const channel = await change(deps, caller, { id, action: 'rotate' }, (current, now) => ({
     ...current,
     secretHash: secretHash(secret),

@@ -9,7 +9,7 @@ import { MOST_ROLES_OF_ONE } from '../access/roles.ts'
 import type { Base } from '../base.ts'
 import type { Told } from './provider.ts'
 
-type PeopleDeps = Pick<Base, 'db' | 'machineNow'>
+type PeopleDeps = Pick<Base, 'db' | 'directory' | 'machineNow'>
 
 const MOST_VALUES = 1_000
 const LONGEST_SUBJECT = 255
@@ -84,6 +84,7 @@ export async function accountOfPerson(
   if (there?.disabled) throw new LendingError('unauthenticated', 'the account is disabled')
   if (there) return followRoles(deps, there, given, requestId)
   const account = { email: nameOf(organizationId, issuer, told), passwordHash: null, known, ...given }
+  await deps.directory.enter({ kind: 'account', name: account.email.toLowerCase() }, organizationId)
   const made = await insertAccount(deps.db, author, account, deps.machineNow()).catch((error: unknown) => {
     if (isUniqueViolation(error)) return undefined
     throw error
@@ -94,7 +95,7 @@ export async function accountOfPerson(
 
 /** Gives an account the roles that its provider tells, with a row in the trail where they are others. */
 export async function followRoles(
-  { db, machineNow }: PeopleDeps,
+  { db, machineNow }: Pick<PeopleDeps, 'db' | 'machineNow'>,
   account: Account,
   { roles, ownRoles }: ToldRoles,
   requestId: string,

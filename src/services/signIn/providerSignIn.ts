@@ -46,7 +46,7 @@ const away = () => new LendingError('unavailable', 'the provider that signs you 
 
 /** Creates the sign-in by providers. */
 export function createProviderSignIn(
-  deps: Pick<Base, 'db' | 'config' | 'machineNow'> & { readonly providers: ProviderClient },
+  deps: Pick<Base, 'db' | 'directory' | 'config' | 'machineNow'> & { readonly providers: ProviderClient },
 ): ProviderSignIn {
   const { db, config, machineNow, providers } = deps
 

@@ -72,12 +72,15 @@ describe('prisma/schema.prisma and the migrations', () => {
        SELECT c.conname, a.attname FROM pg_constraint c
        JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] WHERE c.contype = 'f'`,
     )
-    // Sign-in, the cookie of a session and the message of a provider name no organization, and keys and limits are the service's own.
+    // Sign-in, the cookie of a session and the message of a provider name no organization, and keys, limits and the directory are the service's own.
     const exceptions = [
       'account_email_key',
       'signing_key_pkey',
       'root_secret_pkey',
       'rate_limit_pkey',
+      'directory_pkey',
+      'book_slot_pkey',
+      'credential_place_pkey',
       'api_key_hash_key',
       'page_session_hash_key',
       'payment_channel_secret',

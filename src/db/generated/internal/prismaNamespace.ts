@@ -408,6 +408,11 @@ export const ModelName = {
   SecondFactor: 'SecondFactor',
   Role: 'Role',
   RootSecret: 'RootSecret',
+  Directory: 'Directory',
+  AbsentOrganization: 'AbsentOrganization',
+  BookSlot: 'BookSlot',
+  OrganizationPlace: 'OrganizationPlace',
+  CredentialPlace: 'CredentialPlace',
   SigningKey: 'SigningKey',
   LoanProduct: 'LoanProduct',
   Customer: 'Customer',
@@ -477,7 +482,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "officeSignIn" | "secondFactor" | "role" | "rootSecret" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "listingNotice" | "dispute" | "exportFormat" | "exportFile" | "exportLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "contact" | "paymentPromise" | "loanHold" | "loanAssignment" | "collectionsHead" | "loanReminder" | "document" | "consent" | "guarantor" | "collateral"
+    modelProps: "organization" | "organizationLogo" | "testClock" | "pendingAction" | "account" | "pageSession" | "apiKey" | "officeSignIn" | "secondFactor" | "role" | "rootSecret" | "directory" | "absentOrganization" | "bookSlot" | "organizationPlace" | "credentialPlace" | "signingKey" | "loanProduct" | "customer" | "dataRequest" | "loan" | "loanEarlierTerms" | "accountNumber" | "loanPeriod" | "loanEntry" | "auditEntry" | "eventChain" | "event" | "idempotencyKey" | "bookImport" | "creditPolicy" | "delinquencyPolicy" | "creditDecision" | "creditStanding" | "creditStatement" | "rateLimit" | "bookFigures" | "accessEntry" | "webhookEndpoint" | "webhookParked" | "webhookAttempt" | "journal" | "accountingChart" | "accountingPeriod" | "posting" | "postingDay" | "paymentChannel" | "payment" | "paymentReversal" | "paymentInbox" | "reconciliation" | "reconciliationLine" | "listingNotice" | "dispute" | "exportFormat" | "exportFile" | "exportLine" | "portfolioDay" | "portfolioHead" | "loanBucket" | "contact" | "paymentPromise" | "loanHold" | "loanAssignment" | "collectionsHead" | "loanReminder" | "document" | "consent" | "guarantor" | "collateral"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1292,6 +1297,376 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.RootSecretCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.RootSecretCountAggregateOutputType> | number
+        }
+      }
+    }
+    Directory: {
+      payload: Prisma.$DirectoryPayload<ExtArgs>
+      fields: Prisma.DirectoryFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DirectoryFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DirectoryFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload>
+        }
+        findFirst: {
+          args: Prisma.DirectoryFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DirectoryFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload>
+        }
+        findMany: {
+          args: Prisma.DirectoryFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload>[]
+        }
+        create: {
+          args: Prisma.DirectoryCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload>
+        }
+        createMany: {
+          args: Prisma.DirectoryCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DirectoryCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload>[]
+        }
+        delete: {
+          args: Prisma.DirectoryDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload>
+        }
+        update: {
+          args: Prisma.DirectoryUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload>
+        }
+        deleteMany: {
+          args: Prisma.DirectoryDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DirectoryUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DirectoryUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload>[]
+        }
+        upsert: {
+          args: Prisma.DirectoryUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DirectoryPayload>
+        }
+        aggregate: {
+          args: Prisma.DirectoryAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDirectory>
+        }
+        groupBy: {
+          args: Prisma.DirectoryGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DirectoryGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DirectoryCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DirectoryCountAggregateOutputType> | number
+        }
+      }
+    }
+    AbsentOrganization: {
+      payload: Prisma.$AbsentOrganizationPayload<ExtArgs>
+      fields: Prisma.AbsentOrganizationFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AbsentOrganizationFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AbsentOrganizationFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload>
+        }
+        findFirst: {
+          args: Prisma.AbsentOrganizationFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AbsentOrganizationFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload>
+        }
+        findMany: {
+          args: Prisma.AbsentOrganizationFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload>[]
+        }
+        create: {
+          args: Prisma.AbsentOrganizationCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload>
+        }
+        createMany: {
+          args: Prisma.AbsentOrganizationCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AbsentOrganizationCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload>[]
+        }
+        delete: {
+          args: Prisma.AbsentOrganizationDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload>
+        }
+        update: {
+          args: Prisma.AbsentOrganizationUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload>
+        }
+        deleteMany: {
+          args: Prisma.AbsentOrganizationDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AbsentOrganizationUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AbsentOrganizationUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload>[]
+        }
+        upsert: {
+          args: Prisma.AbsentOrganizationUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AbsentOrganizationPayload>
+        }
+        aggregate: {
+          args: Prisma.AbsentOrganizationAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAbsentOrganization>
+        }
+        groupBy: {
+          args: Prisma.AbsentOrganizationGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AbsentOrganizationGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AbsentOrganizationCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AbsentOrganizationCountAggregateOutputType> | number
+        }
+      }
+    }
+    BookSlot: {
+      payload: Prisma.$BookSlotPayload<ExtArgs>
+      fields: Prisma.BookSlotFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BookSlotFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BookSlotFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload>
+        }
+        findFirst: {
+          args: Prisma.BookSlotFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BookSlotFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload>
+        }
+        findMany: {
+          args: Prisma.BookSlotFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload>[]
+        }
+        create: {
+          args: Prisma.BookSlotCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload>
+        }
+        createMany: {
+          args: Prisma.BookSlotCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BookSlotCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload>[]
+        }
+        delete: {
+          args: Prisma.BookSlotDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload>
+        }
+        update: {
+          args: Prisma.BookSlotUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload>
+        }
+        deleteMany: {
+          args: Prisma.BookSlotDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BookSlotUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BookSlotUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload>[]
+        }
+        upsert: {
+          args: Prisma.BookSlotUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BookSlotPayload>
+        }
+        aggregate: {
+          args: Prisma.BookSlotAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBookSlot>
+        }
+        groupBy: {
+          args: Prisma.BookSlotGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BookSlotGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BookSlotCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BookSlotCountAggregateOutputType> | number
+        }
+      }
+    }
+    OrganizationPlace: {
+      payload: Prisma.$OrganizationPlacePayload<ExtArgs>
+      fields: Prisma.OrganizationPlaceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OrganizationPlaceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OrganizationPlaceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload>
+        }
+        findFirst: {
+          args: Prisma.OrganizationPlaceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OrganizationPlaceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload>
+        }
+        findMany: {
+          args: Prisma.OrganizationPlaceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload>[]
+        }
+        create: {
+          args: Prisma.OrganizationPlaceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload>
+        }
+        createMany: {
+          args: Prisma.OrganizationPlaceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OrganizationPlaceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload>[]
+        }
+        delete: {
+          args: Prisma.OrganizationPlaceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload>
+        }
+        update: {
+          args: Prisma.OrganizationPlaceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload>
+        }
+        deleteMany: {
+          args: Prisma.OrganizationPlaceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OrganizationPlaceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OrganizationPlaceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload>[]
+        }
+        upsert: {
+          args: Prisma.OrganizationPlaceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrganizationPlacePayload>
+        }
+        aggregate: {
+          args: Prisma.OrganizationPlaceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOrganizationPlace>
+        }
+        groupBy: {
+          args: Prisma.OrganizationPlaceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrganizationPlaceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OrganizationPlaceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrganizationPlaceCountAggregateOutputType> | number
+        }
+      }
+    }
+    CredentialPlace: {
+      payload: Prisma.$CredentialPlacePayload<ExtArgs>
+      fields: Prisma.CredentialPlaceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CredentialPlaceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CredentialPlaceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload>
+        }
+        findFirst: {
+          args: Prisma.CredentialPlaceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CredentialPlaceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload>
+        }
+        findMany: {
+          args: Prisma.CredentialPlaceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload>[]
+        }
+        create: {
+          args: Prisma.CredentialPlaceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload>
+        }
+        createMany: {
+          args: Prisma.CredentialPlaceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CredentialPlaceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload>[]
+        }
+        delete: {
+          args: Prisma.CredentialPlaceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload>
+        }
+        update: {
+          args: Prisma.CredentialPlaceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload>
+        }
+        deleteMany: {
+          args: Prisma.CredentialPlaceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CredentialPlaceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CredentialPlaceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload>[]
+        }
+        upsert: {
+          args: Prisma.CredentialPlaceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialPlacePayload>
+        }
+        aggregate: {
+          args: Prisma.CredentialPlaceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCredentialPlace>
+        }
+        groupBy: {
+          args: Prisma.CredentialPlaceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CredentialPlaceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CredentialPlaceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CredentialPlaceCountAggregateOutputType> | number
         }
       }
     }
@@ -5486,6 +5861,50 @@ export const RootSecretScalarFieldEnum = {
 export type RootSecretScalarFieldEnum = (typeof RootSecretScalarFieldEnum)[keyof typeof RootSecretScalarFieldEnum]
 
 
+export const DirectoryScalarFieldEnum = {
+  id: 'id',
+  version: 'version'
+} as const
+
+export type DirectoryScalarFieldEnum = (typeof DirectoryScalarFieldEnum)[keyof typeof DirectoryScalarFieldEnum]
+
+
+export const AbsentOrganizationScalarFieldEnum = {
+  organizationId: 'organizationId',
+  leftAt: 'leftAt'
+} as const
+
+export type AbsentOrganizationScalarFieldEnum = (typeof AbsentOrganizationScalarFieldEnum)[keyof typeof AbsentOrganizationScalarFieldEnum]
+
+
+export const BookSlotScalarFieldEnum = {
+  slot: 'slot',
+  book: 'book'
+} as const
+
+export type BookSlotScalarFieldEnum = (typeof BookSlotScalarFieldEnum)[keyof typeof BookSlotScalarFieldEnum]
+
+
+export const OrganizationPlaceScalarFieldEnum = {
+  organizationId: 'organizationId',
+  book: 'book',
+  movingTo: 'movingTo',
+  mover: 'mover',
+  stopped: 'stopped'
+} as const
+
+export type OrganizationPlaceScalarFieldEnum = (typeof OrganizationPlaceScalarFieldEnum)[keyof typeof OrganizationPlaceScalarFieldEnum]
+
+
+export const CredentialPlaceScalarFieldEnum = {
+  kind: 'kind',
+  name: 'name',
+  organizationId: 'organizationId'
+} as const
+
+export type CredentialPlaceScalarFieldEnum = (typeof CredentialPlaceScalarFieldEnum)[keyof typeof CredentialPlaceScalarFieldEnum]
+
+
 export const SigningKeyScalarFieldEnum = {
   kid: 'kid',
   publicPem: 'publicPem',
@@ -6722,6 +7141,11 @@ export type GlobalOmitConfig = {
   secondFactor?: Prisma.SecondFactorOmit
   role?: Prisma.RoleOmit
   rootSecret?: Prisma.RootSecretOmit
+  directory?: Prisma.DirectoryOmit
+  absentOrganization?: Prisma.AbsentOrganizationOmit
+  bookSlot?: Prisma.BookSlotOmit
+  organizationPlace?: Prisma.OrganizationPlaceOmit
+  credentialPlace?: Prisma.CredentialPlaceOmit
   signingKey?: Prisma.SigningKeyOmit
   loanProduct?: Prisma.LoanProductOmit
   customer?: Prisma.CustomerOmit

@@ -62,6 +62,11 @@ export const ModelName = {
   SecondFactor: 'SecondFactor',
   Role: 'Role',
   RootSecret: 'RootSecret',
+  Directory: 'Directory',
+  AbsentOrganization: 'AbsentOrganization',
+  BookSlot: 'BookSlot',
+  OrganizationPlace: 'OrganizationPlace',
+  CredentialPlace: 'CredentialPlace',
   SigningKey: 'SigningKey',
   LoanProduct: 'LoanProduct',
   Customer: 'Customer',
@@ -288,6 +293,50 @@ export const RootSecretScalarFieldEnum = {
 } as const
 
 export type RootSecretScalarFieldEnum = (typeof RootSecretScalarFieldEnum)[keyof typeof RootSecretScalarFieldEnum]
+
+
+export const DirectoryScalarFieldEnum = {
+  id: 'id',
+  version: 'version'
+} as const
+
+export type DirectoryScalarFieldEnum = (typeof DirectoryScalarFieldEnum)[keyof typeof DirectoryScalarFieldEnum]
+
+
+export const AbsentOrganizationScalarFieldEnum = {
+  organizationId: 'organizationId',
+  leftAt: 'leftAt'
+} as const
+
+export type AbsentOrganizationScalarFieldEnum = (typeof AbsentOrganizationScalarFieldEnum)[keyof typeof AbsentOrganizationScalarFieldEnum]
+
+
+export const BookSlotScalarFieldEnum = {
+  slot: 'slot',
+  book: 'book'
+} as const
+
+export type BookSlotScalarFieldEnum = (typeof BookSlotScalarFieldEnum)[keyof typeof BookSlotScalarFieldEnum]
+
+
+export const OrganizationPlaceScalarFieldEnum = {
+  organizationId: 'organizationId',
+  book: 'book',
+  movingTo: 'movingTo',
+  mover: 'mover',
+  stopped: 'stopped'
+} as const
+
+export type OrganizationPlaceScalarFieldEnum = (typeof OrganizationPlaceScalarFieldEnum)[keyof typeof OrganizationPlaceScalarFieldEnum]
+
+
+export const CredentialPlaceScalarFieldEnum = {
+  kind: 'kind',
+  name: 'name',
+  organizationId: 'organizationId'
+} as const
+
+export type CredentialPlaceScalarFieldEnum = (typeof CredentialPlaceScalarFieldEnum)[keyof typeof CredentialPlaceScalarFieldEnum]
 
 
 export const SigningKeyScalarFieldEnum = {

@@ -1,0 +1,32 @@
+import type { Db } from '../postgres/client.ts'
+
+/** Returns the organizations whose rows are in a book and are not to be worked on: on their way into it, or gone to another one. */
+export async function listAbsent({ prisma }: Pick<Db, 'prisma'>): Promise<number[]> {
+  const rows = await prisma.absentOrganization.findMany({ select: { organizationId: true } })
+  return rows.map(({ organizationId }) => organizationId)
+}
+
+/** Says that an organization is on its way into a book. */
+export async function markArriving({ prisma }: Pick<Db, 'prisma'>, organizationId: number): Promise<void> {
+  const leftAt = null
+  await prisma.absentOrganization.upsert({
+    where: { organizationId },
+    create: { organizationId, leftAt },
+    update: { leftAt },
+  })
+}
+
+/** Says that an organization has left a book. */
+export async function markLeft({ prisma }: Pick<Db, 'prisma'>, organizationId: number, now: number): Promise<void> {
+  const leftAt = new Date(now)
+  await prisma.absentOrganization.upsert({
+    where: { organizationId },
+    create: { organizationId, leftAt },
+    update: { leftAt },
+  })
+}
+
+/** Says that an organization is in a book. */
+export async function markPresent({ prisma }: Pick<Db, 'prisma'>, organizationId: number): Promise<void> {
+  await prisma.absentOrganization.deleteMany({ where: { organizationId } })
+}

@@ -1,0 +1,266 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import pino from 'pino'
+import type { Config } from '../../src/app/config.ts'
+import { openService } from '../../src/app/service.ts'
+import { openBooks } from '../../src/ops/books.ts'
+import { type Serving, startServing, stopServing } from '../../src/process/serving.ts'
+import { databaseUrl, type FreshDatabase, freshDatabase } from './database.ts'
+import { opsThrough } from './ops.ts'
+import { testConfig } from './service.ts'
+import type { Wire } from './wire.ts'
+
+/** An answer over HTTP. */
+export interface HttpAnswer {
+  readonly status: number
+  readonly body: Wire
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** A service on two books and a directory, which listens. */
+export interface SeveralBooks {
+  readonly config: Config
+  readonly directory: FreshDatabase
+  /** By its name: `one`, which has the demonstration data from before, and `two`. */
+  readonly books: Readonly<Record<'one' | 'two', FreshDatabase>>
+  readonly origin: string
+  readonly opsOrigin: string
+  readonly serving: Serving
+  /** The ways by which the service reaches the directory and the books. */
+  readonly ways: Readonly<Record<'directory' | 'one' | 'two', Way>>
+  /** The command line, on the same settings. */
+  readonly ops: ReturnType<typeof opsThrough>
+  call(
+    path: string,
+    call?: { readonly method?: string; readonly token?: string; readonly body?: unknown },
+  ): Promise<HttpAnswer>
+  /** Signs in by e-mail and password. */
+  tokenOf(email: string, password: string): Promise<string>
+  close(): Promise<void>
+}
+
+/** Starts a service on two books. The first was served alone before. */
+export async function startSeveralBooks(): Promise<SeveralBooks> {
+  const [directory, one, two] = [
+    await freshDatabase('template0'),
+    await freshDatabase(),
+    await freshDatabase('template0'),
+  ]
+  const ways = { directory: await openWay(one.url), one: await openWay(one.url), two: await openWay(one.url) }
+  const config = testConfig({
+    DATABASE_URL: ways.directory.url(withRole(directory, one)),
+    DATABASE_OWNER_URL: directory.url,
+    BOOKS: `one=${ways.one.url(one.serviceUrl)},two=${ways.two.url(withRole(two, one))}`,
+    BOOKS_OWNERS: `one=${one.url},two=${two.url}`,
+    SEED_DEMO: 'false',
+    PORT: '0',
+    OPS_PORT: '0',
+    STOP_GRACE_MS: '0',
+  })
+  const serving: Serving = {}
+  const log = pino({ level: 'silent' }, { write: () => undefined })
+  const { databaseUrl: url, databaseOwnerUrl: ownerUrl } = config
+  const options = { config, databaseUrl: url, ownerUrl, skipMigrations: false, stopping: () => false, log }
+  const { origin, opsOrigin } = await startServing(serving, options)
+  const call: SeveralBooks['call'] = async (path, { method, token, body } = {}) => {
+    const headers = {
+      ...(token !== undefined && { authorization: token.includes(' ') ? token : `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    }
+    const answer = await fetch(`${origin}${path}`, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(20_000),
+    })
+    const text = await answer.text()
+    const isJson = answer.headers.get('content-type')?.includes('json') ?? false
+    return { status: answer.status, body: isJson ? JSON.parse(text) : {}, headers: answer.headers, text }
+  }
+  return {
+    config,
+    directory,
+    books: { one, two },
+    origin,
+    opsOrigin,
+    serving,
+    ways,
+    ops: opsThrough(async ({ migrate = false, asOwner = false } = {}) => {
+      const deps = await openService({
+        config,
+        databaseUrl: url,
+        ownerUrl,
+        asOwner,
+        now: Date.now,
+        skipMigrations: !migrate,
+      })
+      const books = await openBooks(deps, { databaseUrl: url, ownerUrl }, { migrate, asOwner })
+      return {
+        deps,
+        books,
+        close: async () => {
+          await books.close()
+          deps.statements.close()
+          await deps.db.close()
+        },
+      }
+    }),
+    call,
+    async tokenOf(email, password) {
+      const token = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
+      return (await call('/v1/auth/token', { token })).body.token
+    },
+    async close() {
+      await stopServing(serving, 0)
+      for (const way of Object.values(ways)) await way.close()
+      for (const database of [directory, one, two]) await database.drop()
+    },
+  }
+}
+
+/** Returns the URL of a database by the role of the service, as another one has it. */
+const withRole = (database: FreshDatabase, other: FreshDatabase): string =>
+  databaseUrl(other.serviceUrl, new URL(database.url).pathname.slice(1))
+
+/** A way to a database that can be cut: as a server that is gone, and comes back. */
+export interface Way {
+  /** The URL of the database by this way. */
+  url(of: string): string
+  cut(): void
+  mend(): void
+  close(): Promise<void>
+}
+
+/** Opens a way to the server of a URL. */
+async function openWay(to: string): Promise<Way> {
+  const { hostname: host, port } = new URL(to)
+  const sockets = new Set<Socket>()
+  let isCut = false
+  const server = createServer((near) => {
+    if (isCut) {
+      near.destroy()
+      return
+    }
+    const far = connect(Number(port), host)
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one)
+      one.pipe(other)
+      one.on('error', () => undefined)
+      one.on('close', () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port: own } = server.address() as AddressInfo
+  return {
+    url: (of) => Object.assign(new URL(of), { hostname: '127.0.0.1', port: String(own) }).href,
+    cut() {
+      isCut = true
+      for (const socket of sockets) socket.destroy()
+    },
+    mend() {
+      isCut = false
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Makes loans of the demonstration's lender. @returns their ids */
+export async function lendIn({ call }: Pick<SeveralBooks, 'call'>, token: string, count: number): Promise<string[]> {
+  const externalId = `amina-${performance.now()}`
+  await call('/v1/customers', { token, body: { externalId } })
+  const loans: string[] = []
+  while (loans.length < count) {
+    const body = { customerId: externalId, productId: 1, principal: 5_000_000 }
+    loans.push(String((await call('/v1/loans', { token, body })).body.id))
+  }
+  return loans
+}
+
+/** Repayments that are posted until they are stopped. */
+export interface Repaying {
+  /** The keys of those that were acknowledged, by loan, in their order. */
+  readonly acknowledged: ReadonlyMap<string, readonly string[]>
+  /** The milliseconds that each acknowledged one took, the tries before it counted. */
+  readonly took: readonly number[]
+  /** How often one was refused, to be sent again. */
+  refused(): number
+  /** The longest time in milliseconds without an acknowledgement. */
+  longestGap(): number
+  stop(): Promise<void>
+}
+
+/** Posts repayments on loans, one after the other on each, and sends again what is refused or lost. */
+export function repayUntilStopped(
+  { call }: Pick<SeveralBooks, 'call'>,
+  token: string,
+  loans: readonly string[],
+): Repaying {
+  const acknowledged = new Map<string, string[]>(loans.map((loan) => [loan, []]))
+  const took: number[] = []
+  let refused = 0
+  let isStopped = false
+  let last = performance.now()
+  let longest = 0
+  const payer = async (loan: string) => {
+    for (let index = 0; !isStopped; index++) {
+      const idempotencyKey = `${loan}-${index}`
+      const body = { transactionAmount: 1, idempotencyKey }
+      const begun = performance.now()
+      for (;;) {
+        const answer = await call(`/v1/loans/${loan}/repayments`, { token, body })
+        if (answer.status === 200) break
+        // All that is refused is to be sent again.
+        if (answer.status !== 503) throw new Error(`answered ${answer.status}: ${answer.text}`)
+        refused++
+        await pause(20)
+      }
+      const now = performance.now()
+      took.push(now - begun)
+      longest = Math.max(longest, now - last)
+      last = now
+      acknowledged.get(loan)!.push(idempotencyKey)
+    }
+  }
+  const all = Promise.all(loans.map(payer))
+  all.catch(() => undefined)
+  return {
+    acknowledged,
+    took,
+    refused: () => refused,
+    longestGap: () => longest,
+    async stop() {
+      isStopped = true
+      await all
+    },
+  }
+}
+
+/** Returns the keys of the repayments of each loan that a book has. */
+export async function repaymentsIn(
+  { books }: Pick<SeveralBooks, 'books'>,
+  book: 'one' | 'two',
+  loans: readonly string[],
+): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>()
+  for (const loan of loans) {
+    const { rows } = await books[book].db.pool.query<{ token: string }>(
+      'SELECT token FROM loan_entry WHERE loan_id = $1 AND token IS NOT NULL ORDER BY ordinal',
+      [loan],
+    )
+    found.set(
+      loan,
+      rows.map(({ token }) => token),
+    )
+  }
+  return found
+}

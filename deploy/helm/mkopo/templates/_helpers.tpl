@@ -36,6 +36,9 @@ capabilities: { drop: [ALL] }
 {{- /* What the migrations and the instances are both told: the start reads all of it. */}}
 {{- define "mkopo.settings" -}}
 - { name: DATABASE_URL_FILE, value: /run/secrets/mkopo/database-url }
+{{- if .Values.books }}
+- { name: BOOKS_FILE, value: /run/secrets/mkopo/books }
+{{- end }}
 - { name: KEY_ENCRYPTION_SECRET_FILE, value: /run/secrets/mkopo/key-encryption-secret }
 - { name: AUTH_URL, value: {{ .Values.hosts.auth | quote }} }
 - { name: BASE_URL, value: {{ .Values.hosts.partner | quote }} }

@@ -177,7 +177,7 @@ describe('deploy/compose.books.yml', () => {
     for (const name of [...instances, 'migrate']) {
       const environment = { ...services[name]!.environment, ...more[name]!.environment }
       const given = (text: string | null) =>
-        text?.replaceAll('${SECOND_HOST:-second}', 'second').replaceAll('${POSTGRES_PASSWORD}', 'abc') ?? null
+        text?.replaceAll(/\$\{SECOND_HOST:-second\}/g, 'second').replaceAll(/\$\{POSTGRES_PASSWORD\}/g, 'abc') ?? null
       const all = Object.fromEntries(Object.entries(environment).map(([key, text]) => [key, given(text)]))
       const { books, databaseUrl } = readConfig(filled(all))
       expect(books.map((book) => book.name)).toEqual(['first', 'second'])

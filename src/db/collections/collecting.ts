@@ -13,8 +13,8 @@ export async function findCollecting({ pool }: Queries): Promise<number[]> {
   const { rows } = await pool.query<{ id: number }>({
     name: 'find-collecting',
     text: `WITH lenders AS (
-        SELECT o.id FROM organization o WHERE o.reminder_policy IS NOT NULL
-          OR EXISTS (SELECT FROM promise p WHERE p.organization_id = o.id)
+        SELECT o.id FROM organization o WHERE o.id NOT IN (SELECT organization_id FROM absent_organization)
+          AND (o.reminder_policy IS NOT NULL OR EXISTS (SELECT FROM promise p WHERE p.organization_id = o.id))
       ), made AS (
         INSERT INTO collections_head (organization_id, change_id)
         SELECT id, coalesce((SELECT c.change_id FROM event_chain c WHERE c.organization_id = lenders.id), 0) FROM lenders

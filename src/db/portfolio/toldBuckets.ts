@@ -247,6 +247,7 @@ export async function findPortfolios({ pool }: { pool: Transaction }): Promise<n
     text: `WITH lenders AS (
         SELECT o.id FROM organization o
         CROSS JOIN LATERAL (SELECT FROM loan l WHERE l.organization_id = o.id ORDER BY l.id LIMIT 1) AS one
+        WHERE o.id NOT IN (SELECT organization_id FROM absent_organization)
       ), made AS (
         INSERT INTO portfolio_head (organization_id, change_id)
         SELECT id, coalesce((SELECT c.change_id FROM event_chain c WHERE c.organization_id = lenders.id), 0) FROM lenders

@@ -4,7 +4,7 @@ import { DIRECTORY } from '../app/databaseSettings.ts'
 import { openService } from '../app/service.ts'
 import type { Deps } from '../services/deps.ts'
 import { isBeingMoved, openPlaces } from '../services/directory/directory.ts'
-import { placeNew } from '../services/directory/slots.ts'
+import { placeNew, shareSlots } from '../services/directory/slots.ts'
 import { Declined, type OpenedBooks } from './terminal/terminalIo.ts'
 
 /** How a command opens books. */
@@ -21,6 +21,8 @@ export async function openBooks(
 ): Promise<OpenedBooks> {
   const { config } = directory
   const places = await openPlaces(directory.db, { now: Date.now })
+  const names = config.books.map(({ name }) => name)
+  await shareSlots(directory.db, names, places.all())
   const deps: Deps = { ...directory, directory: places }
   const opened = new Map<string, Promise<Deps>>()
   const named = new Map(
@@ -42,7 +44,7 @@ export async function openBooks(
 
   return {
     directory: deps,
-    names: config.books.map(({ name }) => name),
+    names,
     open,
     ownerUrlOf: (name) => {
       const { url = '', ownerUrl: own = '' } = named.get(name) ?? {}

@@ -97,9 +97,11 @@ describe.runIf(MOVES > 0)('an organization whose move is killed again and again 
     }
     await load.stop()
     expect(whole).toBe(MOVES)
-    expect(await repaymentsIn(several, book, loans.first)).toEqual(load.acknowledged)
+    expect(await repaymentsIn(several, { book, organizationId: 1 }, loans.first)).toEqual(load.acknowledged)
     const other = book === 'one' ? 'two' : 'one'
-    expect([...(await repaymentsIn(several, other, loans.first)).values()].flat()).toEqual([])
+    expect([...(await repaymentsIn(several, { book: other, organizationId: 1 }, loans.first)).values()].flat()).toEqual(
+      [],
+    )
     const checked = await several.ops('book check -o 1')
     expect([checked.code, checked.err]).toEqual([0, ''])
     console.info(
@@ -128,7 +130,7 @@ describe('a book that is cut off again and again', () => {
       'SELECT book FROM organization_place WHERE organization_id = 1',
     )
     const isApart = rows[0]!.book === 'one'
-    expect(await repaymentsIn(several, 'two', loans.second)).toEqual(own.acknowledged)
+    expect(await repaymentsIn(several, { book: 'two', organizationId: 2 }, loans.second)).toEqual(own.acknowledged)
     if (isApart) expect(others.refused()).toBe(0)
     expect(before.size).toBe(LOANS)
     console.info(

@@ -245,17 +245,17 @@ export function repayUntilStopped(
   }
 }
 
-/** Returns the keys of the repayments of each loan that a book has. */
+/** Returns the keys of the repayments of each loan of an organization that a book has. */
 export async function repaymentsIn(
   { books }: Pick<SeveralBooks, 'books'>,
-  book: 'one' | 'two',
+  { book, organizationId }: { readonly book: 'one' | 'two'; readonly organizationId: number },
   loans: readonly string[],
 ): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>()
   for (const loan of loans) {
     const { rows } = await books[book].db.pool.query<{ token: string }>(
-      'SELECT token FROM loan_entry WHERE loan_id = $1 AND token IS NOT NULL ORDER BY ordinal',
-      [loan],
+      'SELECT token FROM loan_entry WHERE organization_id = $1 AND loan_id = $2 AND token IS NOT NULL ORDER BY ordinal',
+      [organizationId, loan],
     )
     found.set(
       loan,

@@ -14,9 +14,9 @@ const NOT_MOVED = ['absent_organization', 'book_figures', 'credential_place', 'o
 
 /** Rows that are deleted in one transaction: events of all lenders wait for each transaction that writes. */
 const ROWS_AT_ONCE = 5_000
-/** The waits of one try to make a trigger. A server process that cleans up gives way after the first. */
-const TRIGGER_WAIT = "SET deadlock_timeout = '50ms'; SET lock_timeout = '500ms'"
-const MOST_TRIES = 60
+/** The waits of one try at a trigger: others wait behind it. A server process that cleans up gives way after the first. */
+const TRIGGER_WAIT = "SET deadlock_timeout = '50ms'; SET lock_timeout = '100ms'"
+const MOST_TRIES = 300
 const AGAIN_MS = 100
 const LOOK_EVERY_MS = 20
 
@@ -195,6 +195,11 @@ export async function readCopied(book: OwnerConnection, organizationId: number):
     [nameOf(organizationId)],
   )
   return row
+}
+
+/** Has a book know how many rows its tables have by now: planned as if they were empty, a statement would take minutes. */
+export async function analyze(book: OwnerConnection, tables: readonly MovedTable[]): Promise<void> {
+  for (const { name } of tables) await book.query(`ANALYZE ${quoted(name)}`)
 }
 
 /** Has each change on the disk of this book before it counts as taken over: nothing is waited for after the last one. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { listAbsent, markArriving, markLeft, markPresent } from '../../db/directory/absent.ts'
 import {
+  analyze,
   bytesBehind,
   connectAsOwner,
   deleteOrganization,
@@ -144,6 +145,7 @@ async function copyAndSwitch(move: Move, place: Place) {
   await publish(from, tables, organizationId)
   await subscribe(to, from, organizationId)
   await copied(move)
+  await analyze(to, tables)
   move.onStep?.('checking')
   const loans = await requireSound(target, organizationId)
   await nearlyTakenOver(move)

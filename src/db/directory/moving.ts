@@ -15,7 +15,8 @@ const NOT_MOVED = ['absent_organization', 'book_figures', 'credential_place', 'o
 /** Rows that are deleted in one transaction: events of all lenders wait for each transaction that writes. */
 const ROWS_AT_ONCE = 5_000
 /** The waits of one try at a trigger: others wait behind it. A server process that cleans up gives way after the first. */
-const TRIGGER_WAIT = "SET deadlock_timeout = '50ms'; SET lock_timeout = '100ms'"
+const SHORT_WAITS = "SET deadlock_timeout = '50ms'; SET lock_timeout = '100ms'"
+const USUAL_WAITS = "SET deadlock_timeout = DEFAULT; SET lock_timeout = '60s'"
 const MOST_TRIES = 300
 const AGAIN_MS = 100
 const LOOK_EVERY_MS = 20
@@ -31,6 +32,7 @@ export async function connectAsOwner(url: string): Promise<OwnerConnection> {
   client.on('error', () => undefined)
   await client.connect()
   await client.query("SET timezone = 'UTC'; SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0")
+  await client.query(USUAL_WAITS)
   return {
     url,
     query: async <Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) =>
@@ -101,9 +103,8 @@ export async function makeFence(
   tables: readonly MovedTable[],
   organizationId: number,
 ): Promise<void> {
-  await book.query(TRIGGER_WAIT)
   for (const { name, column } of tables)
-    await trying(() =>
+    await withShortWaits(book, () =>
       book.query(
         `CREATE OR REPLACE TRIGGER ${triggerOf(organizationId)} BEFORE INSERT OR UPDATE ON ${quoted(name)} FOR EACH ROW
          WHEN (NEW.${quoted(column)} = ${organizationId}) EXECUTE FUNCTION refuse_moved('${organizationId}')`,
@@ -117,13 +118,24 @@ export async function dropFence(
   tables: readonly MovedTable[],
   organizationId: number,
 ): Promise<void> {
-  await book.query(TRIGGER_WAIT)
   for (const { name } of tables)
-    await trying(() => book.query(`DROP TRIGGER IF EXISTS ${triggerOf(organizationId)} ON ${quoted(name)}`))
+    await withShortWaits(book, () =>
+      book.query(`DROP TRIGGER IF EXISTS ${triggerOf(organizationId)} ON ${quoted(name)}`),
+    )
 }
 
 /** SQLSTATE: a lock was not given in time; two waited for each other. */
 const BUSY: ReadonlySet<unknown> = new Set(['55P03', '40P01'])
+
+/** Does what waits for others only shortly, and again until it is done: who came after it waits behind it. */
+async function withShortWaits(book: OwnerConnection, make: () => Promise<unknown>): Promise<void> {
+  await book.query(SHORT_WAITS)
+  try {
+    await trying(make)
+  } finally {
+    await book.query(USUAL_WAITS)
+  }
+}
 
 async function trying(make: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries++) {

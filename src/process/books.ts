@@ -10,7 +10,7 @@ import { type AccessTrail, keepAccessTrail } from '../services/access/accessTrai
 import type { SignIn } from '../services/access/signIn.ts'
 import type { Deps } from '../services/deps.ts'
 import { type Credential, openPlaces, type Places } from '../services/directory/directory.ts'
-import { resumeStopped } from '../services/directory/move.ts'
+import { beginHere, resumeStopped } from '../services/directory/move.ts'
 import { shareSlots } from '../services/directory/slots.ts'
 import { takeIn } from '../services/directory/takeIn.ts'
 import { combineListeners } from '../services/listener.ts'
@@ -73,7 +73,9 @@ export async function openBooks(directory: Deps, process: Process, options: Book
   handOver(front.app, { names: namesOfClients(), places, appOf: (book) => open.get(book)?.app })
   const namesOf = namesOfPeople(cookieNamesOf(directory.config))
   handOver(front.monitor, { names: namesOf, places, appOf: (book) => open.get(book)?.monitor })
-  places.onChange(({ organizationId, book }) => welcome(open.get(book)?.deps, organizationId))
+  places.onChange(({ organizationId, book, movingTo }) => {
+    if (movingTo === null) welcome(open.get(book)?.deps, organizationId)
+  })
   const resuming = setInterval(
     () => void resume(deps, open, places, process.log).catch(() => undefined),
     RESUME_EVERY_MS,
@@ -208,8 +210,12 @@ async function reachAll(
   }
 }
 
-/** Forgets what a book knew of an organization that has come: numbers that were drawn before may be below what it has. */
+/**
+ * Forgets what a book knew of an organization that has come: numbers that were drawn before may be below what it has. Where the run that
+ * moved it was cut off after the switch, it is still marked as on its way.
+ */
 function welcome(parts: Deps | undefined, organizationId: number): void {
+  if (parts) void beginHere(parts, organizationId).catch(() => undefined)
   parts?.idBlocks.forget()
   parts?.organizations.forget(organizationId)
   void parts?.testClocks.refreshAll().catch(() => undefined)
@@ -217,9 +223,10 @@ function welcome(parts: Deps | undefined, organizationId: number): void {
 
 /** Has organizations go on that a move had stopped which was cut off. */
 async function resume(directory: Deps, open: Open, places: Places, log: Process['log']): Promise<void> {
-  for (const { organizationId, book: name, stopped } of places.all()) {
+  for (const place of places.all()) {
+    const { organizationId, book: name, stopped } = place
     const deps = stopped ? open.get(name)?.deps : undefined
-    if (deps && (await resumeStopped(directory, { name, deps }, organizationId)))
+    if (deps && (await resumeStopped(directory, { name, deps }, place)))
       log.warn({ organization: organizationId }, `a move was cut off; the organization goes on in the book ${name}`)
   }
 }

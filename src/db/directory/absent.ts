@@ -26,7 +26,18 @@ export async function markLeft({ prisma }: Pick<Db, 'prisma'>, organizationId: n
   })
 }
 
-/** Says that an organization is in a book. */
-export async function markPresent({ prisma }: Pick<Db, 'prisma'>, organizationId: number): Promise<void> {
+/** Says that an organization which was on its way into a book has arrived. One that has left stays marked. */
+export async function markArrived({ prisma }: Pick<Db, 'prisma'>, organizationId: number): Promise<void> {
+  await prisma.absentOrganization.deleteMany({ where: { organizationId, leftAt: null } })
+}
+
+/** Takes back that an organization has left a book, by the mark as it is now: that of a later move stays, however late this comes. */
+export async function takeBackLeft({ prisma }: Pick<Db, 'prisma'>, organizationId: number): Promise<void> {
+  const found = await prisma.absentOrganization.findUnique({ where: { organizationId } })
+  if (found) await prisma.absentOrganization.deleteMany({ where: { organizationId, leftAt: found.leftAt } })
+}
+
+/** Forgets whether an organization is on its way into a book, or has left it: nothing of it is there. */
+export async function forgetAbsent({ prisma }: Pick<Db, 'prisma'>, organizationId: number): Promise<void> {
   await prisma.absentOrganization.deleteMany({ where: { organizationId } })
 }

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { listAbsent, markArriving, markLeft, markPresent } from '../../db/directory/absent.ts'
+import {
+  forgetAbsent,
+  listAbsent,
+  markArrived,
+  markArriving,
+  markLeft,
+  takeBackLeft,
+} from '../../db/directory/absent.ts'
 import {
   analyze,
   bytesBehind,
@@ -121,13 +128,13 @@ async function connectBoth(source: string, target: string): Promise<[OwnerConnec
 async function begin(move: Move, found: Place): Promise<Moved> {
   const { directory, source } = move
   await requireBooks(move)
+  const place = await takeOverPlace(move, found)
   let switched: { readonly stoppedMs: number; readonly loans: number }
   try {
-    switched = await copyAndSwitch(move, await takeOverPlace(move, found))
+    switched = await copyAndSwitch(move, place)
   } catch (error) {
-    // Nothing is deleted where it is not certain that the organization is in the old book, and stays there.
-    if (await goOn(directory, source, move.organizationId).catch(() => false))
-      await removeCopy(move).catch(() => undefined)
+    // Nothing is deleted where it is not certain that the organization is in the old book, and that no other run moves it.
+    if (await goOn(directory, source, place).catch(() => false)) await removeCopy(move).catch(() => undefined)
     throw error
   }
   move.onStep?.('switched')
@@ -168,11 +175,11 @@ async function requireBooks({ from, to, source, target, tables, organizationId }
 
 /** Notes in the directory that this run moves the organization. @returns its place */
 async function takeOverPlace({ directory, source, target, organizationId }: Move, found: Place): Promise<Place> {
-  // Before it goes on: no change may be refused by a mark of an earlier run.
-  await markPresent(source.deps.db, organizationId)
   const place = { ...found, movingTo: target.name, mover: randomUUID(), stopped: false }
   if (!(await changePlace(directory.db, found, place)))
     throw aborted('the place of the organization was changed meanwhile')
+  // Only now: the switch of an earlier run cannot come any more. No change is to be refused by its mark.
+  await takeBackLeft(source.deps.db, organizationId)
   return place
 }
 
@@ -246,7 +253,7 @@ async function switchOver(move: Move, place: Place): Promise<number> {
 /** Begins the work of the new book, checks it, and deletes the rows of the old one. */
 async function finish(move: Move, stoppedMs: number): Promise<Moved> {
   const { from, to, source, target, organizationId, tables, onStep } = move
-  await markPresent(target.deps.db, organizationId)
+  await markArrived(target.deps.db, organizationId)
   await unsubscribe(to, organizationId)
   await unpublish(from, organizationId)
   onStep?.('checking again')
@@ -258,7 +265,7 @@ async function finish(move: Move, stoppedMs: number): Promise<Moved> {
   onStep?.('deleting')
   await deleteOrganization(from, tables, organizationId)
   await dropFence(from, tables, organizationId)
-  await markPresent(source.deps.db, organizationId)
+  await forgetAbsent(source.deps.db, organizationId)
   onStep?.('done')
   return { stoppedMs, loans }
 }
@@ -269,25 +276,24 @@ async function removeCopy({ from, to, target, organizationId, tables }: Move): P
   await unpublish(from, organizationId)
   for (const book of [from, to]) await dropFence(book, tables, organizationId)
   await deleteOrganization(to, tables, organizationId)
-  await markPresent(target.deps.db, organizationId)
+  await forgetAbsent(target.deps.db, organizationId)
 }
 
 /**
- * Has an organization go on in the book that it is in, where a run was moving it. In this order: the switch of that run cannot come any
- * more before the first change is taken.
- * @returns whether the organization is in that book and is not being moved
+ * Has an organization go on in the book that it is in, where the run of this place was moving it. In this order: the switch of that run
+ * cannot come any more before the first change is taken.
+ * @returns whether it was so, and the organization is in that book and is not being moved
  */
 async function goOn(
   directory: Deps,
   { name, deps }: Pick<MovedBook, 'name' | 'deps'>,
-  organizationId: number,
+  { organizationId, mover }: Pick<Place, 'organizationId' | 'mover'>,
 ): Promise<boolean> {
   const place = await readPlace(directory.db, organizationId)
-  if (place?.book !== name) return false
-  if (place.movingTo === null) return true
+  if (place?.book !== name || place.movingTo === null || place.mover !== mover) return false
   const taken = { ...place, mover: randomUUID() }
   if (!(await changePlace(directory.db, place, taken))) return false
-  await markPresent(deps.db, organizationId)
+  await takeBackLeft(deps.db, organizationId)
   return changePlace(directory.db, taken, { movingTo: null, mover: null, stopped: false })
 }
 
@@ -299,13 +305,16 @@ async function goOn(
 export async function resumeStopped(
   directory: Deps,
   book: Pick<MovedBook, 'name' | 'deps'>,
-  organizationId: number,
+  place: Place,
 ): Promise<boolean> {
-  return (
-    (await aloneFor(directory.db, { name: MOVE, organizationId }, () => goOn(directory, book, organizationId))) ?? false
-  )
+  const { organizationId } = place
+  return (await aloneFor(directory.db, { name: MOVE, organizationId }, () => goOn(directory, book, place))) ?? false
 }
 
 /** Returns whether an organization has left a book that still has its rows: the run that moved it was cut off. */
 export const hasLeft = async ({ db }: Pick<Deps, 'db'>, organizationId: number): Promise<boolean> =>
   (await listAbsent(db)).includes(organizationId)
+
+/** Has the jobs of a book work on an organization that has come, where the run that moved it was cut off before it said so. */
+export const beginHere = ({ db }: Pick<Deps, 'db'>, organizationId: number): Promise<void> =>
+  markArrived(db, organizationId)

@@ -12,7 +12,7 @@ import { hintOf, prefixOf, type Style } from '../style.ts'
 import { logFailure, MALFORMED_URL, STATUSES, sendFailure, toFailure } from './failure.ts'
 import { chooseStyle, Paths, type Trust } from './hosts.ts'
 import { toCaller } from './request.ts'
-import { addHealth, addHome, healthSchema, type Readiness } from './withoutToken.ts'
+import { addHealth, addHome, bookStatesSchema, healthSchema, type Readiness } from './withoutToken.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -72,6 +72,10 @@ function mountStyle(app: FastifyInstance, style: Style, { deps, readiness, unava
         if (path.startsWith('/v1/')) route.schema = { querystring: NO_QUERY, ...route.schema }
       })
       speak(scope, style, { unavailable, config: deps.config, prefix }, paths)
+      style.registry.add(bookStatesSchema, {
+        id: 'BookStates',
+        examples: [{ first: 'ok', second: 'the database is gone' }],
+      })
       style.registry.add(healthSchema, { id: 'Health', examples: [{ status: 'ok' }] })
       await addDocument(scope, style, prefix, deps)
       addHome(scope, style, deps.config)

@@ -85,10 +85,12 @@ ${others}</ul>
 
 const PATIENCE_MS = 2000
 
+/** What is said of each of several books, by its name. */
+export const bookStatesSchema = z.record(z.string(), z.string())
+
 export const healthSchema = z.object({
   status: z.string().describe('Always `ok`; a service that is not ready refuses with 503.'),
-  books: z
-    .record(z.string(), z.string())
+  books: bookStatesSchema
     .optional()
     .describe('Of readiness, where there are several books: each by its name, `ok` or why its lenders are refused.'),
 })

@@ -25,6 +25,10 @@ export interface AuthorizeRequest {
     | 'organization.manage'
 }
 
+export interface BookStates {
+  [key: string]: string
+}
+
 export interface FieldFault {
   field: string
   message: string
@@ -38,6 +42,7 @@ export interface Failure {
 
 export interface Health {
   status: string
+  books?: BookStates
 }
 
 export interface Identity {

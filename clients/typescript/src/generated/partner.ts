@@ -152,6 +152,10 @@ export interface BookProvisionsRequest {
   asOf?: string
 }
 
+export interface BookStates {
+  [key: string]: string
+}
+
 export interface ProvisionPosting {
   currencyCode: string
   /** @nullable */
@@ -1746,6 +1750,7 @@ export interface GuarantorPage {
 
 export interface Health {
   status: string
+  books?: BookStates
 }
 
 export interface HoldPage {

@@ -35,6 +35,7 @@ describe('help', () => {
     expect(top.flat()).toEqual([
       ...[
         'organizations',
+        'books',
         'accounts',
         'api-keys',
         'roles',
@@ -63,7 +64,7 @@ describe('help', () => {
       ],
     ])
     const commands = (await Promise.all(top.map(below))).flat()
-    expect(commands).toHaveLength(95)
+    expect(commands).toHaveLength(98)
     expect((await Promise.all(commands.map(below))).flat()).toEqual([
       ['journal', 'chart', 'show'],
       ['journal', 'chart', 'set'],

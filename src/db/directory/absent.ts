@@ -34,7 +34,10 @@ export async function markArrived({ prisma }: Pick<Db, 'prisma'>, organizationId
 /** Takes back that an organization has left a book, by the mark as it is now: that of a later move stays, however late this comes. */
 export async function takeBackLeft({ prisma }: Pick<Db, 'prisma'>, organizationId: number): Promise<void> {
   const found = await prisma.absentOrganization.findUnique({ where: { organizationId } })
-  if (found) await prisma.absentOrganization.deleteMany({ where: { organizationId, leftAt: found.leftAt } })
+  if (!found?.leftAt) return
+  // A moment here has milliseconds, and one of the database more.
+  const leftAt = { gte: found.leftAt, lt: new Date(found.leftAt.getTime() + 1) }
+  await prisma.absentOrganization.deleteMany({ where: { organizationId, leftAt } })
 }
 
 /** Forgets whether an organization is on its way into a book, or has left it: nothing of it is there. */

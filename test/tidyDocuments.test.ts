@@ -9,7 +9,7 @@ import manifest from '../package.json' with { type: 'json' }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const MOST_BYTES_OF_README = 8_000
-const MOST_BYTES_OF_DOCS = 435_000
+const MOST_BYTES_OF_DOCS = 440_000
 /** The styles whose routes and examples an author of an operation writes. */
 const STYLES = ['partner', 'record']
 const MOST_FILES_IN_A_FOLDER = 15

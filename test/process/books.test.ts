@@ -224,7 +224,7 @@ describe('organizations move', { timeout: within(120_000) }, () => {
     expect((await books.one.db.pool.query('SELECT FROM absent_organization')).rowCount).toBe(0)
   })
 
-  it('refuses a change of a lender that has left a book, whoever asks: the statement of others is not harmed', async () => {
+  it('refuses a change of a lender that has left a book, also of a process that has not heard of the move', async () => {
     const { books, ops } = several
     await books.one.db.pool.query(
       `CREATE TRIGGER mkopo_moved_1 BEFORE INSERT OR UPDATE ON audit_entry FOR EACH ROW WHEN (NEW.organization_id = 1)

@@ -56,7 +56,7 @@ export interface MovedBook {
   readonly ownerUrl: string
 }
 
-/** The steps of a move, for whoever watches it. */
+/** The steps of a move, for the person who watches it. */
 export type MoveStep = 'copying' | 'checking' | 'stopping' | 'switched' | 'checking again' | 'deleting' | 'done'
 
 /** Options of a move. */

@@ -247,11 +247,18 @@ export async function takenOver(book: OwnerConnection, organizationId: number, w
 /** What is compared of an organization on both sides: rows of each table, and sums over what money depends on. */
 export type Likeness = Readonly<Record<string, string>>
 
-/** Returns the likeness of an organization, and the head of its chain in it. */
+/** Whether a statement was ended because it took longer than it may. */
+export const tookTooLong = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '57014'
+
+/**
+ * Returns the likeness of an organization, and the head of its chain in it.
+ * @param withinMs the milliseconds that it may take
+ * @throws an error of which `tookTooLong` is true
+ */
 export async function readLikeness(
   book: OwnerConnection,
-  tables: readonly MovedTable[],
-  organizationId: number,
+  { tables, organizationId }: { readonly tables: readonly MovedTable[]; readonly organizationId: number },
+  withinMs: number,
 ): Promise<Likeness> {
   const counts = tables.map(
     ({ name, column }) =>
@@ -265,10 +272,14 @@ export async function readLikeness(
     `SELECT 'event_chain: head', concat_ws(' ', change_id, sequence, encode(hash, 'hex'), key_id) FROM event_chain WHERE organization_id = $1`,
     `SELECT 'posting: last', concat_ws(' ', max(id), count(*)) FROM posting WHERE organization_id = $1`,
   ]
-  const rows = await book.query<{ what: string; value: string | null }>([...counts, ...sums].join(' UNION ALL '), [
-    organizationId,
-  ])
-  return Object.fromEntries(rows.map(({ what, value }) => [what, value ?? '']))
+  await book.query(`SET statement_timeout = ${Math.max(1, Math.ceil(withinMs))}`)
+  try {
+    const text = [...counts, ...sums].join(' UNION ALL ')
+    const rows = await book.query<{ what: string; value: string | null }>(text, [organizationId])
+    return Object.fromEntries(rows.map(({ what, value }) => [what, value ?? '']))
+  } finally {
+    await book.query('SET statement_timeout = 0')
+  }
 }
 
 /** Returns the last number of each sequence. */

@@ -28,13 +28,14 @@ import {
   subscribe,
   takenOver,
   takeOverAtOnce,
+  tookTooLong,
   unpublish,
   unsubscribe,
   writersEnded,
 } from '../../db/directory/moving.ts'
 import { changePlace, type Place, readPlace } from '../../db/directory/places.ts'
 import { aloneFor } from '../../db/postgres/transaction.ts'
-import { failedPrecondition, LendingError, notFound } from '../../domain/errors.ts'
+import { failedPrecondition, invariant, LendingError, notFound } from '../../domain/errors.ts'
 import { checkBook } from '../book/bookCheck.ts'
 import type { Deps } from '../deps.ts'
 import { LOOK_EVERY_MS } from './directory.ts'
@@ -233,10 +234,12 @@ async function switchOver(move: Move, place: Place): Promise<number> {
   await markLeft(source.deps.db, organizationId, now())
   if (!(await writersEnded(from, left()))) throw late('the last transactions of the book did not end')
   if (!(await takenOver(from, organizationId, left()))) throw late('the last changes were not taken over')
-  const [mine, theirs] = await Promise.all([
-    readLikeness(from, move.tables, organizationId),
-    readLikeness(to, move.tables, organizationId),
-  ])
+  const [mine, theirs] = await Promise.all([from, to].map((book) => readLikeness(book, move, left()))).catch(
+    (error: unknown) => {
+      throw tookTooLong(error) ? late('both sides could not be compared') : error
+    },
+  )
+  invariant(mine && theirs, 'two sides')
   const different = Object.keys(mine).filter((what) => mine[what] !== theirs[what])
   if (different.length > 0)
     throw aborted(

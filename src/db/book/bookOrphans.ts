@@ -350,6 +350,20 @@ function gone(table: string, id: string, of = 'g.id'): string {
 /** Milliseconds that one of the statements may take on a large book. */
 const PATIENCE_MS = 3_600_000
 
+/**
+ * Has the statements that follow join whole tables by hash where Postgres has no statistics of the trail yet, as after an import:
+ * nested loops, which it chooses then, take the square of the customers. Statistics come within a minute by themselves.
+ * @param isWhole false: as Postgres is set, for statements about a few rows
+ */
+export async function joinWholeTables(snapshot: Snapshot, isWhole: boolean): Promise<void> {
+  await snapshot.query(
+    isWhole
+      ? `SELECT set_config('enable_nestloop', 'off', true) FROM pg_class
+         WHERE oid = 'audit_entry'::regclass AND reltuples < 0`
+      : 'SET LOCAL enable_nestloop TO DEFAULT',
+  )
+}
+
 /** Finds the rows of one kind of fault, of an organization or of all. */
 export async function findFault(
   snapshot: Snapshot,

@@ -11,7 +11,7 @@ import {
   type StoredGrounds,
   type StoredTotals,
 } from '../../db/book/bookCheck.ts'
-import { BOOK_FAULTS, findFault } from '../../db/book/bookOrphans.ts'
+import { BOOK_FAULTS, findFault, joinWholeTables } from '../../db/book/bookOrphans.ts'
 import { PAYMENT_FAULTS } from '../../db/book/bookPayments.ts'
 import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
 import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
@@ -271,12 +271,14 @@ async function checkWhole(deps: Deps, walk: Walk, { snapshot, parts, organizatio
         message: `is Closed since ${lent.closedOn}, and got ${lent.loans} loans after it`,
       })
   })
+  await parts.attempt(() => joinWholeTables(snapshot, true))
   for (const fault of [...BOOK_FAULTS, ...PAYMENT_FAULTS])
     await parts.runForAll('rows of the book', async (of, add) => {
       const { found, rows } = await findFault(snapshot, fault, of)
       rows.forEach(add)
       more(found - rows.length)
     })
+  await parts.attempt(() => joinWholeTables(snapshot, false))
   await parts.runForAll('words of customers', (of, add) => checkWords(deps, snapshot, of, add))
   await parts.runForAll('documents', (of, add) => checkDocuments(deps, snapshot, of, add))
   await keptDays.differences(snapshot, parts)

@@ -62,7 +62,7 @@ describe('/openapi.json', () => {
     ])
     expect(Object.keys(partner.paths)).not.toContain('/v1/borrowers')
     expect(Object.keys(record.paths).sort()).toEqual(['/health/live', '/health/ready', '/v1/borrowers', '/v1/loans'])
-    expect(Object.keys(record.components.schemas)).toEqual(['Failure', 'FieldFault', 'Health'])
+    expect(Object.keys(record.components.schemas)).toEqual(['BookStates', 'Failure', 'FieldFault', 'Health'])
     expect(Object.keys(auth.components.securitySchemes)).toEqual(['bearer', 'basic'])
     expect(record.components.schemas.Failure).toMatchObject({
       required: ['success', 'code', 'message'],
@@ -105,7 +105,7 @@ describe('/openapi.json', () => {
   test('a schema has its plain name, and plain types', async () => {
     const { components, paths } = inPlace(await documentOf())
     expect(Object.keys(components.schemas).sort()).toEqual(
-      ['Failure', 'FieldFault', 'Health', 'PostRepaymentRequest', 'Remark', 'Repayment'].sort(),
+      ['BookStates', 'Failure', 'FieldFault', 'Health', 'PostRepaymentRequest', 'Remark', 'Repayment'].sort(),
     )
     expect(components.schemas.PostRepaymentRequest).toMatchObject({
       required: ['transactionAmount'],

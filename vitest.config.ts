@@ -1,6 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { useMemory } from './test/support/inMemory.ts'
 import { LongestFirst } from './test/support/longestFirst.ts'
 
 /** All limits of time in the tests are this many times as long: twice, for there are more workers than cores, and more with the load before. */
@@ -11,6 +12,8 @@ const patience = Number(process.env.TEST_PATIENCE)
 
 // The programs that tests start, some two hundred, find here what Node compiled for the one before.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node-compile')
+
+useMemory()
 
 export default defineConfig({
   test: {

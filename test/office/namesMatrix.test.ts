@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { PERMISSION_NAMES } from '../../src/domain/access/permissions.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { anAccount, PASSWORD } from '../support/approvals.ts'
 import { operationsOf } from '../support/document.ts'
-import { keepJournal } from '../support/journal.ts'
+import { keepJournal, keptBeside } from '../support/journal.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { aPaidLoanOf } from '../support/person.ts'
 import { prefilledOf, queryOf, sendPrefilled } from '../support/prefilled.ts'
@@ -49,8 +49,9 @@ beforeAll(async () => {
   const role = await service.put(`/v1/roles/${ALL_BUT.name}`, { body, token: service.tokens.operator })
   expect(role.status, role.text).toBe(200)
   await anAccount(service, 'blind', [ALL_BUT.name])
-  await keepJournal(service.deps)
 })
+// Reports of accounting are read, and do not wait for the journal.
+beforeEach(() => keepJournal(service.deps))
 afterAll(async () => {
   await office.monitor.close()
   await service.close()
@@ -105,7 +106,7 @@ describe.each(ROLES)('an account that has the role %s alone', (_, person) => {
     const searches = NAMES.map((name) => `/search?q=${encodeURIComponent(name)}`)
     let shown = 0
     for (const page of [...pages, ...searches, '/customers?name=penzi', '/search?q=penzi']) {
-      const { status, text } = await office.look(page, person)
+      const { status, text } = await keptBeside(service.deps, office.look(page, person))
       if (status === 200) shown++
       // A page says again what was searched for.
       const said = page.startsWith('/search?q=') && !page.endsWith('=penzi') ? [] : namesIn(text)
@@ -137,7 +138,10 @@ it.each(STYLES)(
       const path = filled(template, /\{(\w+)\}/g) + queryOf(change.operation)
       // An identity of the reference would take the place of the names.
       const body = template.endsWith('/identity') ? IDENTITY : change.body
-      const { status, text } = await sendPrefilled(service, { ...change, path, body }, { host, token })
+      const { status, text } = await keptBeside(
+        service.deps,
+        sendPrefilled(service, { ...change, path, body }, { host, token }),
+      )
       if (status < 300) done++
       expect([change.name, namesIn(text), status === 500]).toEqual([change.name, [], false])
     }

@@ -58,6 +58,8 @@ async function startServers(workers: number, prepare: (url: string) => Promise<v
     // A database lives for seconds: what vacuum does in it by itself is work for nothing, and at another moment in each run.
     await asAdmin(first.url, async (admin) => {
       await admin.query('ALTER SYSTEM SET autovacuum = off')
+      // The files of a server may be in memory.
+      await admin.query("ALTER SYSTEM SET max_wal_size = '128MB'")
       // Organizations are moved between books by logical replication.
       await admin.query('ALTER SYSTEM SET wal_level = logical')
     })

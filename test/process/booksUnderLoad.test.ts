@@ -81,11 +81,19 @@ describe.runIf(MOVES > 0)('an organization whose move is killed again and again 
     const load = repayUntilStopped(several, tokens.first, loans.first)
     let book: 'one' | 'two' = 'one'
     let [kills, whole] = [0, 0]
+    /** Milliseconds that the last whole move took: half of the moves are killed before they would end. */
+    let took = within(15_000)
+    const durations: number[] = []
     for (let move = 0; move < MOVES; move++) {
       const to: 'one' | 'two' = book === 'one' ? 'two' : 'one'
       // Longer with each try, so that it comes to its end at last.
       for (let tries = 0; ; tries++) {
-        const isDone = await moveAndBeKilled(to, within(2_000 + random() * 30_000 + tries * 5_000))
+        const begun = performance.now()
+        const isDone = await moveAndBeKilled(to, 1_000 + (2 * random() + tries / 2) * took)
+        if (isDone && tries === 0) {
+          took = performance.now() - begun
+          durations.push(took)
+        }
         if (isDone) break
         kills++
         const before = load.took.length
@@ -105,7 +113,7 @@ describe.runIf(MOVES > 0)('an organization whose move is killed again and again 
     const checked = await several.ops('book check -o 1')
     expect([checked.code, checked.err]).toEqual([0, ''])
     console.info(
-      `${MOVES} moves, ${kills} killed before their end; ${load.took.length} repayments, ${load.refused()} refusals; at most ${Math.round(load.longestGap())} ms without one`,
+      `${MOVES} moves, ${kills} killed before their end; ${load.took.length} repayments, ${load.refused()} refusals; at most ${Math.round(load.longestGap())} ms without one; a move took ${Math.round(Math.min(...durations))} to ${Math.round(Math.max(...durations))} ms`,
     )
   })
 })

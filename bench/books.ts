@@ -17,7 +17,8 @@ import { cpuSeconds, parentOf } from './processes.ts'
 import { SECRET, startService } from './startService.ts'
 
 // `node bench/books.ts`: the CPU of a repayment at the same rate, of one database, and of two and four books, each on a Postgres of its
-// own: 4 lenders, and 64. The background is counted until it has caught up.
+// own: 4 lenders, and 64. The background is counted until it has caught up. `MKOPO_LENDERS` and `MKOPO_BOOKS` have others; 0 books are one database
+// that is served as it always was.
 
 const CONNECTIONS = 64
 const RATE = Number(process.env.MKOPO_RATE ?? 500)
@@ -199,9 +200,10 @@ async function measure(books: number, lenders: number): Promise<Took> {
 }
 
 const ms = (value: number) => value.toFixed(3)
-for (const lenders of [4, 64]) {
+const listed = (text: string) => text.split(',').map(Number)
+for (const lenders of listed(process.env.MKOPO_LENDERS ?? '4,64')) {
   let one: number | undefined
-  for (const books of [0, 1, 2, 4]) {
+  for (const books of listed(process.env.MKOPO_BOOKS ?? '0,1,2,4')) {
     const { service, postgres, rate } = await measure(books, lenders)
     one ??= service + postgres
     console.info(

@@ -102,13 +102,7 @@ const TOTALS = `
 
 /** Sums as the database makes them, to hold against those of the replay. */
 export async function readTotals(snapshot: Snapshot, organizationId: number | undefined): Promise<StoredTotals[]> {
-  await snapshot.query('SET LOCAL statement_timeout = 0')
-  const { rows } = await snapshot.query<StoredTotals>({
-    text: TOTALS,
-    values: [organizationId ?? null],
-    query_timeout: LONG,
-  } as { text: string; values: unknown[] })
-  return rows
+  return (await snapshot.query<StoredTotals>(TOTALS, [organizationId ?? null])).rows
 }
 
 /** The products that terms of loans follow from, of all organizations. */
@@ -149,9 +143,6 @@ const productOf = (row: Record<string, unknown>): Product =>
       Object.entries(row).map(([name, value]) => [name.replace(/_(.)/g, (_, letter) => letter.toUpperCase()), value]),
     ) as unknown as Parameters<typeof toProduct>[0],
   )
-
-/** Sums over a whole book take their time. */
-const LONG = 3_600_000
 
 /** Lists the organizations that are checked, or one; 0 is the service itself. */
 export async function listChecked(snapshot: Snapshot, organizationId: number | undefined): Promise<number[]> {

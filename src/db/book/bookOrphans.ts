@@ -347,9 +347,6 @@ function gone(table: string, id: string, of = 'g.id'): string {
   return `NOT EXISTS (SELECT 1 FROM ${table} g WHERE g.organization_id = e.organization_id AND ${of} = ${id})`
 }
 
-/** Milliseconds that one of the statements may take on a large book. */
-const PATIENCE_MS = 3_600_000
-
 /**
  * Has the statements that follow join whole tables by hash where Postgres has no statistics of the trail yet, as after an import:
  * nested loops, which it chooses then, take the square of the customers. Statistics come within a minute by themselves.
@@ -370,12 +367,11 @@ export async function findFault(
   fault: string,
   organizationId: number | undefined,
 ): Promise<Orphans> {
-  const { rows } = await snapshot.query<Orphan & { found: bigint }>({
-    text: `SELECT f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
-      FROM (${fault}) AS f (organization_id, of_row, message)
-      WHERE $1::int IS NULL OR f.organization_id = $1 LIMIT ${MOST}`,
-    values: [organizationId ?? null],
-    query_timeout: PATIENCE_MS,
-  } as { text: string; values: unknown[] })
+  const { rows } = await snapshot.query<Orphan & { found: bigint }>(
+    `SELECT f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
+     FROM (${fault}) AS f (organization_id, of_row, message)
+     WHERE $1::int IS NULL OR f.organization_id = $1 LIMIT ${MOST}`,
+    [organizationId ?? null],
+  )
   return { found: Number(rows[0]?.found ?? 0), rows: rows.map(({ found: _, ...row }) => row) }
 }

@@ -163,8 +163,6 @@ const MOVES = `
       OR p.posted_at <> date_trunc('milliseconds', a.at)
       OR p.sequence <> (SELECT max(sequence) FROM event e WHERE e.organization_id = a.organization_id AND e.change_id = a.id))`
 
-/** Milliseconds that one of the statements may take on a large book. */
-const PATIENCE_MS = 3_600_000
 /** Faults of a kind that are described. */
 const MOST = 100
 
@@ -177,8 +175,7 @@ export async function findJournalFaults(
   fault: string,
   organizationId: number | undefined,
 ): Promise<JournalFault[]> {
-  const query = { text: `${fault} LIMIT ${MOST}`, values: [organizationId ?? null], query_timeout: PATIENCE_MS }
-  return (await snapshot.query<JournalFault>(query as { text: string; values: unknown[] })).rows
+  return (await snapshot.query<JournalFault>(`${fault} LIMIT ${MOST}`, [organizationId ?? null])).rows
 }
 
 /** A posting that moves amounts to the accounts of another chart. */

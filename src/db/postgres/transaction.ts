@@ -34,16 +34,39 @@ export async function inTransaction<T extends NonNullable<unknown> | undefined>(
 /** The book as it is at one moment, whatever is changed meanwhile. */
 export type Snapshot = Transaction
 
+/** Milliseconds that one statement about a whole book may take. */
+export const OF_A_WHOLE_BOOK_MS = 3_600_000
+
+/** The server says first that a statement took too long; this much later the connection is taken for dead. */
+const SAID_WITHIN_MS = 2_000
+
+/** Returns a snapshot each of whose statements may take longer than those of requests, for the server and for the client. */
+async function patiently(client: Snapshot, mostMs: number): Promise<Snapshot> {
+  await client.query(`SET LOCAL statement_timeout = ${mostMs}`)
+  const query = (asked: string | pg.QueryConfig, values?: unknown[]) =>
+    client.query({
+      ...(typeof asked === 'string' ? { text: asked } : asked),
+      ...(values && { values }),
+      query_timeout: mostMs + SAID_WITHIN_MS,
+    } as pg.QueryConfig)
+  return Object.assign(Object.create(client) as Snapshot, { query })
+}
+
 /**
  * Runs reads that all see the same moment. Nobody waits for them; the database keeps what is changed meanwhile until
  * they are done.
+ * @param options.mostMs milliseconds that each of its statements may take; as for a request when left out
  */
-export async function inSnapshot<T>(db: Pick<Db, 'pool'>, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+export async function inSnapshot<T>(
+  db: Pick<Db, 'pool'>,
+  read: (snapshot: Snapshot) => Promise<T>,
+  { mostMs }: { readonly mostMs?: number } = {},
+): Promise<T> {
   const client = (await db.pool.connect()) as pg.PoolClient & Stamping & Sealing
   let broken: Error | undefined
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const result = await read(client)
+    const result = await read(mostMs === undefined ? client : await patiently(client, mostMs))
     await client.query('COMMIT')
     return result
   } catch (error) {

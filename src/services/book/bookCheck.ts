@@ -19,7 +19,7 @@ import { readDocuments } from '../../db/documents/documents.ts'
 import { readEarlierTexts } from '../../db/loans/earlierTerms.ts'
 import { agrees, CACHED, cached } from '../../db/loans/loanColumns.ts'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
-import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
+import { inSnapshot, OF_A_WHOLE_BOOK_MS, type Snapshot } from '../../db/postgres/transaction.ts'
 import { listTestClocks } from '../../db/testClock/testClocks.ts'
 import { brokenByAgreement, brokenRules } from '../../domain/bookCheck/invariants.ts'
 import { brokenByJournal, type CheckedJournal } from '../../domain/bookCheck/journalRules.ts'
@@ -108,8 +108,7 @@ export async function checkBook(deps: Deps, options: CheckOptions = {}): Promise
   const add = (difference: Difference) => {
     if (found++ < MOST_LISTED) differences.push(difference)
   }
-  return inSnapshot(db, async (snapshot) => {
-    await snapshot.query('SET LOCAL statement_timeout = 0')
+  const check = async (snapshot: Snapshot): Promise<Checked> => {
     const organizationIds = await listChecked(snapshot, organizationId)
     // The clocks of the same moment as the book: another process may have moved one since this process read it.
     const clocks = new Map((await listTestClocks({ pool: snapshot })).map((clock) => [clock.organizationId, clock]))
@@ -145,7 +144,8 @@ export async function checkBook(deps: Deps, options: CheckOptions = {}): Promise
     const isStopped = stopping?.aborted ?? false
     const counts = { loans, entries, postings, waitingForSweep, keptHeads: kept.length, notFound: listNotFound() }
     return { ...counts, totals, differences, found, stopped: isStopped, ...seals }
-  })
+  }
+  return inSnapshot(db, check, { mostMs: OF_A_WHOLE_BOOK_MS })
 }
 
 /** Walks through the loans, in batches; the next batch is read while one is replayed. */

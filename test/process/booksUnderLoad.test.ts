@@ -78,7 +78,7 @@ describe.runIf(MOVES > 0)('an organization whose move is killed again and again 
   it('is whole in one book each time, and each acknowledged repayment is there once', {
     timeout: within(3_600_000),
   }, async () => {
-    const load = repayUntilStopped(several, tokens.first, loans.first)
+    const load = repayUntilStopped(several, tokens.first, loans.first, 200)
     let book: 'one' | 'two' = 'one'
     let [kills, whole] = [0, 0]
     /** Milliseconds that the last whole move took: half of the moves are killed before they would end. */
@@ -102,6 +102,7 @@ describe.runIf(MOVES > 0)('an organization whose move is killed again and again 
       }
       whole++
       book = to
+      console.info(`move ${whole}: ${kills} killed before it, ${load.took.length} repayments`)
     }
     await load.stop()
     expect(whole).toBe(MOVES)

@@ -199,11 +199,15 @@ export interface Repaying {
   stop(): Promise<void>
 }
 
-/** Posts repayments on loans, one after the other on each, and sends again what is refused or lost. */
+/**
+ * Posts repayments on loans, one after the other on each, and sends again what is refused or lost.
+ * @param everyMs milliseconds between the repayments of a loan: a load of hours leaves histories that are read for minutes
+ */
 export function repayUntilStopped(
   { call }: Pick<SeveralBooks, 'call'>,
   token: string,
   loans: readonly string[],
+  everyMs = 0,
 ): Repaying {
   const acknowledged = new Map<string, string[]>(loans.map((loan) => [loan, []]))
   const took: number[] = []
@@ -229,6 +233,7 @@ export function repayUntilStopped(
       longest = Math.max(longest, now - last)
       last = now
       acknowledged.get(loan)!.push(idempotencyKey)
+      if (everyMs > 0) await pause(everyMs)
     }
   }
   const all = Promise.all(loans.map(payer))

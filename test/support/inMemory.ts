@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** Where Linux has files in memory. */
 const MEMORY = '/dev/shm'
 const NAME = /^mkopo-tests-(\d+)$/
-/** The free memory below which the tests use the disk: they need a gigabyte at most, and the machine has other work. */
+/** The free memory below which the tests use the disk: the machine has other work. */
 const LEAST_BYTES = 6 * 1024 ** 3
 
 function isRunning(pid: number): boolean {
@@ -27,7 +27,7 @@ export function useMemory(): void {
   try {
     const { bavail, bsize } = statfsSync(MEMORY)
     if (Math.min(bavail * bsize, freemem()) < LEAST_BYTES) return
-    removeLeftFolders()
+    removeLeftFolders(MEMORY)
     const folder = join(MEMORY, `mkopo-tests-${process.pid}`)
     mkdirSync(folder)
     // As `/tmp`: where the tests run as root, Postgres runs as another user.
@@ -39,10 +39,10 @@ export function useMemory(): void {
   }
 }
 
-/** Removes the folders of runs that were killed. */
-function removeLeftFolders(): void {
-  for (const name of readdirSync(MEMORY)) {
+/** Removes the folders of runs that were killed from the folder that has them. */
+export function removeLeftFolders(memory: string): void {
+  for (const name of readdirSync(memory)) {
     const pid = Number(NAME.exec(name)?.[1])
-    if (pid && !isRunning(pid)) rmSync(join(MEMORY, name), { recursive: true, force: true })
+    if (pid && !isRunning(pid)) rmSync(join(memory, name), { recursive: true, force: true })
   }
 }

@@ -2,7 +2,6 @@ import type { LocalDate } from '../../domain/dates.ts'
 import { atRiskFrom } from '../../domain/portfolio/cells.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { unprepared } from '../queries/statement.ts'
-import { patiently } from './positions.ts'
 
 /** What is asked about the growth of a book: the first day of the first month, and today. */
 export interface GrowthAsked {
@@ -64,9 +63,9 @@ export interface MonthSums {
 /** Sums up the months of a book: disbursed by the day of disbursement, collected by value date, outstanding by the journal. */
 export async function sumMonths(snapshot: Snapshot, asked: GrowthAsked): Promise<MonthSums> {
   return {
-    disbursed: (await snapshot.query<OfMonth & { loans: number }>(patiently(disbursed(asked)))).rows,
-    collected: (await snapshot.query<OfMonth>(patiently(collected(asked)))).rows,
-    outstanding: (await snapshot.query<OfMonth>(patiently(outstanding(asked)))).rows,
+    disbursed: (await snapshot.query<OfMonth & { loans: number }>(disbursed(asked))).rows,
+    collected: (await snapshot.query<OfMonth>(collected(asked))).rows,
+    outstanding: (await snapshot.query<OfMonth>(outstanding(asked))).rows,
   }
 }
 
@@ -103,7 +102,7 @@ const cohorts = unprepared<GrowthAsked>(
 
 /** Sums up the loans by the month in which they were disbursed, the last month first. */
 export const sumCohorts = async (snapshot: Snapshot, asked: GrowthAsked): Promise<Cohort[]> =>
-  (await snapshot.query<Cohort>(patiently(cohorts(asked)))).rows
+  (await snapshot.query<Cohort>(cohorts(asked))).rows
 
 /** What is asked about what falls due: from today on, for some weeks. */
 export interface DueWeeksAsked {
@@ -145,7 +144,7 @@ export interface DueWeek {
 
 /** Sums up what falls due of the loans that were not restructured, by week. */
 export const sumDueWeeks = async (snapshot: Snapshot, asked: DueWeeksAsked): Promise<DueWeek[]> =>
-  (await snapshot.query<DueWeek>(patiently(dueWeeks(asked)))).rows
+  (await snapshot.query<DueWeek>(dueWeeks(asked))).rows
 
 const restructured = unprepared<{ organizationId: number; after: bigint; most: number }>(
   (p) => `

@@ -102,9 +102,6 @@ interface Moving {
   readonly condition: string
 }
 
-/** Milliseconds that a statement about a whole portfolio may take: more than any other statement of the service. */
-const PATIENCE_MS = 120_000
-
 /**
  * A loan that was made after the instant was not known. One that has no product may have been lent on another day then: only a
  * record system can change the day of disbursement.
@@ -144,9 +141,8 @@ export async function* readMoving(
   zone: string,
   asked: PortfolioAsked,
 ): AsyncGenerator<PortfolioLoan[]> {
-  await snapshot.query(patiently(declareOf(asked)(movingValues(asked))))
-  const read = (count: number) =>
-    snapshot.query<PortfolioRow>(patiently({ text: `FETCH ${count} FROM moving`, values: [] }))
+  await snapshot.query(declareOf(asked)(movingValues(asked)))
+  const read = (count: number) => snapshot.query<PortfolioRow>({ text: `FETCH ${count} FROM moving`, values: [] })
   let next = read(LOANS.first)
   for (;;) {
     const { rows } = await next
@@ -246,13 +242,5 @@ export function movingOf(asked: PortfolioAsked, p: Parameter<MovingValues>, whic
  * cursor is planned for all of its rows.
  */
 export const preparePortfolio = async (snapshot: Snapshot): Promise<void> => {
-  await snapshot.query(
-    `SET LOCAL work_mem = '64MB'; SET LOCAL cursor_tuple_fraction = 1; SET LOCAL statement_timeout = ${PATIENCE_MS}`,
-  )
+  await snapshot.query("SET LOCAL work_mem = '64MB'; SET LOCAL cursor_tuple_fraction = 1")
 }
-
-/** Gives a statement the time that one about a whole portfolio may take. */
-export const patiently = <Sent extends { readonly text: string; readonly values: unknown[] }>(sent: Sent) => ({
-  ...sent,
-  query_timeout: PATIENCE_MS + 2_000,
-})

@@ -4,15 +4,7 @@ import { AT_RISK_DAYS, atRiskFrom, type Cell, lessSums } from '../../domain/port
 import type { Roll } from '../../domain/portfolio/rolls.ts'
 import type { Snapshot } from '../postgres/transaction.ts'
 import { type Parameter, unprepared } from '../queries/statement.ts'
-import {
-  type MovingValues,
-  movingOf,
-  movingValues,
-  officerOf,
-  type PortfolioAsked,
-  patiently,
-  type Which,
-} from './positions.ts'
+import { type MovingValues, movingOf, movingValues, officerOf, type PortfolioAsked, type Which } from './positions.ts'
 
 interface StillValues extends MovingValues {
   readonly days: readonly LocalDate[]
@@ -126,7 +118,7 @@ export async function sumStill(snapshot: Snapshot, asked: PortfolioAsked): Promi
 
 async function sumWhich(snapshot: Snapshot, asked: PortfolioAsked, which: Which): Promise<CellOfDay[]> {
   const { rows } = await snapshot.query<{ day: LocalDate } & Cell & Record<string, bigint>>(
-    patiently(sumOf(asked, which)(stillValues(asked))),
+    sumOf(asked, which)(stillValues(asked)),
   )
   const isRestructured = which === 'restructured'
   return rows.map(({ day, provision: needed, ...row }) => {
@@ -166,6 +158,6 @@ const rollsOf = (asked: PortfolioAsked) =>
 /** Sums up how the loans whose columns say it moved from the first of two days to the last. */
 export async function sumStillRolls(snapshot: Snapshot, asked: PortfolioAsked): Promise<Roll[]> {
   const values = stillValues(asked)
-  const { rows } = await snapshot.query<RollRow>(patiently(rollsOf(asked)(values)))
+  const { rows } = await snapshot.query<RollRow>(rollsOf(asked)(values))
   return rows.map(({ opening, ...roll }) => ({ ...roll, opening: opening ?? 'not lent' }))
 }

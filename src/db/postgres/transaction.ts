@@ -37,10 +37,17 @@ export type Snapshot = Transaction
 /** Milliseconds that one statement about a whole book may take. */
 export const OF_A_WHOLE_BOOK_MS = 3_600_000
 
+/** Milliseconds that one statement about a whole portfolio may take. */
+export const OF_A_PORTFOLIO_MS = 120_000
+
 /** The server says first that a statement took too long; this much later the connection is taken for dead. */
 const SAID_WITHIN_MS = 2_000
 
-/** Returns a snapshot each of whose statements may take longer than those of requests, for the server and for the client. */
+/**
+ * Returns a snapshot each of whose statements may take longer than those of requests, for the server and for the client. By a
+ * `query_timeout`, which the client's watch of silent connections leaves alone: answers of many megabytes are still read when the server has
+ * nothing more to do.
+ */
 async function patiently(client: Snapshot, mostMs: number): Promise<Snapshot> {
   await client.query(`SET LOCAL statement_timeout = ${mostMs}`)
   const query = (asked: string | pg.QueryConfig, values?: unknown[]) =>

@@ -9,7 +9,7 @@ import {
   sumDueWeeks,
   sumMonths,
 } from '../../db/portfolio/growth.ts'
-import { inSnapshot, type Snapshot } from '../../db/postgres/transaction.ts'
+import { inSnapshot, OF_A_PORTFOLIO_MS, type Snapshot } from '../../db/postgres/transaction.ts'
 import { requirePermission } from '../../domain/access/permissions.ts'
 import { addPeriods, dateIn, daysBetween, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { replay } from '../../domain/loan/replay.ts'
@@ -70,13 +70,17 @@ export async function readGrowth(deps: Core & Caches, caller: Caller): Promise<G
     const today = dateIn(zone, at)
     const first = `${monthOf(addPeriods(`${monthOf(today)}-01`, 1 - MONTHS_SHOWN, 'months'))}-01`
     const asked = { organizationId, from: first, today }
-    return inSnapshot(deps.db, async (snapshot): Promise<Growth> => {
-      const sums = await sumMonths(snapshot, asked)
-      const cohorts = await sumCohorts(snapshot, asked)
-      const weeks = await sumDueWeeks(snapshot, { organizationId, today, weeks: WEEKS_SHOWN })
-      const more = await restructuredWeeks(snapshot, { organizationId, today, at, zone })
-      return { asOf: today, months: monthsOf(sums, first), cohorts, forecast: forecastOf([...weeks, ...more], today) }
-    })
+    return inSnapshot(
+      deps.db,
+      async (snapshot): Promise<Growth> => {
+        const sums = await sumMonths(snapshot, asked)
+        const cohorts = await sumCohorts(snapshot, asked)
+        const weeks = await sumDueWeeks(snapshot, { organizationId, today, weeks: WEEKS_SHOWN })
+        const more = await restructuredWeeks(snapshot, { organizationId, today, at, zone })
+        return { asOf: today, months: monthsOf(sums, first), cohorts, forecast: forecastOf([...weeks, ...more], today) }
+      },
+      { mostMs: OF_A_PORTFOLIO_MS },
+    )
   }
   return deps.portfolioReads.run({ organizationId, name: 'growth' }, read)
 }

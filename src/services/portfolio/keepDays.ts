@@ -1,6 +1,6 @@
 import { forgetDays, keepDay, listKeptDays, markStaleDays, readSettled } from '../../db/portfolio/keptDays.ts'
 import { claimPortfolio, findPortfolios, setKept } from '../../db/portfolio/toldBuckets.ts'
-import { inSnapshot, inTransaction, isAlone, type Snapshot } from '../../db/postgres/transaction.ts'
+import { inSnapshot, inTransaction, isAlone, OF_A_PORTFOLIO_MS, type Snapshot } from '../../db/postgres/transaction.ts'
 import { addPeriods, dateIn, dayBefore, type LocalDate, startOfDay } from '../../domain/dates.ts'
 import { findPolicy } from '../delinquency/policies.ts'
 import type { Deps } from '../deps.ts'
@@ -33,18 +33,22 @@ export async function keepDays(deps: KeepDeps, organizationId: number): Promise<
   if (!head?.isSwept || isDone(head.keptOn, today)) return []
   const { version, policy } = await findPolicy(deps, organizationId, {})
   const of = { organizationId, policyVersion: version ?? 0 }
-  const computed = await inSnapshot(db, async (snapshot) => {
-    if (!(await isAlone(snapshot, 'portfolio days', organizationId))) return undefined
-    const days = await missingDays(snapshot, of, today)
-    if (days.length === 0) return []
-    const asked = { organizationId, policy, days, knownAt: undefined, now: at, today }
-    const settled = await readSettled(snapshot, organizationId)
-    const cells = await readCells(deps, snapshot, asked)
-    const toKeep = [...cells].map(([day, found]) => ({ ...of, day, cells: found, computedAt: at, seenTo: settled }))
-    // Kept while this instance is alone: another one then finds nothing missing.
-    for (const day of toKeep) await keepDay(db, day)
-    return days
-  })
+  const computed = await inSnapshot(
+    db,
+    async (snapshot) => {
+      if (!(await isAlone(snapshot, 'portfolio days', organizationId))) return undefined
+      const days = await missingDays(snapshot, of, today)
+      if (days.length === 0) return []
+      const asked = { organizationId, policy, days, knownAt: undefined, now: at, today }
+      const settled = await readSettled(snapshot, organizationId)
+      const cells = await readCells(deps, snapshot, asked)
+      const toKeep = [...cells].map(([day, found]) => ({ ...of, day, cells: found, computedAt: at, seenTo: settled }))
+      // Kept while this instance is alone: another one then finds nothing missing.
+      for (const day of toKeep) await keepDay(db, day)
+      return days
+    },
+    { mostMs: OF_A_PORTFOLIO_MS },
+  )
   if (!computed) return []
   await inTransaction(db, async (transaction) => {
     await forgetDays(transaction, { ...of, before: addPeriods(today, -MOST_DAYS_KEPT, 'days'), today })

@@ -1,6 +1,6 @@
 import { findKeptDay, type KeptDayKey, keepDay, listKeptDays, readSettled } from '../../db/portfolio/keptDays.ts'
 import type { PortfolioAsked } from '../../db/portfolio/positions.ts'
-import { inSnapshot } from '../../db/postgres/transaction.ts'
+import { inSnapshot, OF_A_PORTFOLIO_MS } from '../../db/postgres/transaction.ts'
 import { requirePermission } from '../../domain/access/permissions.ts'
 import { addPeriods, dateIn, dayBefore, type Instant, type LocalDate } from '../../domain/dates.ts'
 import { momentOf } from '../../domain/delinquency/position.ts'
@@ -77,10 +77,14 @@ async function computeDay(deps: Core, untimed: Untimed, kept: KeptDayKey | undef
   const found = kept && (await findKeptDay(deps.db, kept))
   if (found) return found
   const asked = atNow(deps, untimed)
-  const { cells, settled } = await inSnapshot(deps.db, async (snapshot) => ({
-    settled: await readSettled(snapshot, organizationId),
-    cells: (await readCells(deps, snapshot, asked)).get(days[0]!)!,
-  }))
+  const { cells, settled } = await inSnapshot(
+    deps.db,
+    async (snapshot) => ({
+      settled: await readSettled(snapshot, organizationId),
+      cells: (await readCells(deps, snapshot, asked)).get(days[0]!)!,
+    }),
+    { mostMs: OF_A_PORTFOLIO_MS },
+  )
   if (kept) await keepDay(deps.db, { ...kept, cells, computedAt: asked.now, seenTo: settled })
   return cells
 }
@@ -116,7 +120,8 @@ export async function readRollRates(
   const policy = await findPolicy(deps, organizationId, namedBy(named))
   const asked: Untimed = { organizationId, policy: policy.policy, days: [from, last], knownAt: undefined }
   const name = JSON.stringify(['rolls', from, last, policy.version ?? policy.name])
-  const compute = () => inSnapshot(deps.db, (snapshot) => readRolls(deps, snapshot, atNow(deps, asked)))
+  const compute = () =>
+    inSnapshot(deps.db, (snapshot) => readRolls(deps, snapshot, atNow(deps, asked)), { mostMs: OF_A_PORTFOLIO_MS })
   const rolls = await deps.portfolioReads.run({ organizationId, name }, compute)
   return { from, to: last, policy, rates: rollRatesOf(rolls, policy.policy) }
 }

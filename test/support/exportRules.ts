@@ -184,3 +184,133 @@ export function ugandanFaults(row: string): string[] {
     faults.push('the class is another')
   return faults
 }
+
+const DATE = /^(19|20)\d{2}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
+const MONEY = /^\d{1,15}\.\d{2}$/
+const COUNT = /^\d{1,5}$/
+const CURRENCY = /^[A-Z]{3}$/
+const isClassed = (cells: Cells) => cells.class !== ''
+
+/** Creditinfo, the general batch: a contract and its individual in one row. */
+const CREDITINFO_ROW: readonly Rule[] = [
+  ['SubscriberCode', true, ANY],
+  ['ReportingDate', true, DATE],
+  ['ContractCode', true, ANY],
+  ['CustomerCode', true, ANY],
+  ['Branch', true, ANY],
+  ['ContractStatus', true, /^(GrantedAndActivated|GrantedAndActivatedPastDue|SettledOnTime|WrittenOff|Rescheduled)$/],
+  ['TypeOfContract', true, ANY],
+  ['CreditClassification', true, /^(Current|EspeciallyMentioned|Substandard|Doubtful|Loss)$/],
+  ['PurposeOfFinancing', true, ANY],
+  ['CurrencyOfContract', true, CURRENCY],
+  ['MethodOfPayment', true, ANY],
+  ['TotalAmount', true, MONEY],
+  ['InstallmentAmount', true, MONEY],
+  ['NumberOfInstallments', true, COUNT],
+  ['OutstandingAmount', true, MONEY],
+  ['PastDueAmount', true, MONEY],
+  ['PastDueDays', true, COUNT],
+  ['NumberOfDueInstallments', true, COUNT],
+  ['DateOfLastPayment', false, DATE],
+  ['PaymentPeriodicity', true, ANY],
+  ['StartDate', true, DATE],
+  ['RestructuringDate', false, DATE],
+  ['ExpectedEndDate', true, DATE],
+  ['RealEndDate', false, DATE],
+  ['Consented', true, /^(true|false)$/],
+  ['Surname', true, ANY],
+  ['FirstName', true, ANY],
+  ['MiddleNames', false, ANY],
+  ['FullName', true, ANY],
+  ['Gender', true, /^(Female|Male|NotSpecified)$/],
+  ['DateOfBirth', true, DATE],
+  ['Nationality', false, /^[A-Z]{2}$/],
+  ['NationalId', false, ANY],
+  ['Passport', false, ANY],
+  ['DrivingLicence', false, ANY],
+  ['MainAddressLine', false, ANY],
+  ['CellularPhone', false, /^\+\d{8,15}$/],
+  ['Email', false, /^[^@]+@[^@]+$/],
+  ['MaritalStatus', false, ANY],
+  ['EmployerName', false, ANY],
+]
+
+/** The Tanzanian classes, and the last of the days past due of each but the last. */
+const TANZANIAN = ['Current', 'EspeciallyMentioned', 'Substandard', 'Doubtful', 'Loss']
+const TANZANIAN_DAYS = [5, 30, 60, 90]
+
+/** Returns the faults of a row for Creditinfo: by the table, and by what its fields have to do with each other. */
+export function creditinfoFaults(row: string): string[] {
+  const cells = cellsOf(row)
+  const faults = faultsOf(CREDITINFO_ROW, cells)
+  if (faults.length > 0) return faults
+  const of = (name: string) => cells[CREDITINFO_ROW.findIndex(([one]) => one === name)]!
+  const [owed, late, days] = ['OutstandingAmount', 'PastDueAmount', 'PastDueDays'].map((name) => Number(of(name)))
+  const hasEnded = ['SettledOnTime', 'WrittenOff'].includes(of('ContractStatus'))
+  if (late! > owed!) faults.push('more is past due than owed')
+  if (days! > 0 !== late! > 0) faults.push('days without an amount past due')
+  if (late! > 0 && of('ContractStatus') === 'GrantedAndActivated') faults.push('the status is not that of the arrears')
+  if (late === 0 && of('ContractStatus') === 'GrantedAndActivatedPastDue') faults.push('past due, and nothing is late')
+  if (hasEnded !== (owed === 0)) faults.push('the status is not that of the balance')
+  if (hasEnded !== (of('RealEndDate') !== '')) faults.push('the end is not that of the status')
+  if (of('CreditClassification') !== TANZANIAN[TANZANIAN_DAYS.filter((edge) => days! > edge).length])
+    faults.push('the class is another')
+  for (const name of ['StartDate', 'DateOfLastPayment', 'RealEndDate'])
+    if (of(name) > of('ReportingDate')) faults.push(`${name} is after the day of the report`)
+  if (!of('FullName').includes(of('Surname'))) faults.push('the full name is of somebody else')
+  return faults
+}
+
+/** The return of the portfolio, by the guide of exports. */
+const PORTFOLIO_ROW: readonly Rule[] = [
+  ['reportingDate', true, DATE],
+  ['loanId', true, /^\d{1,20}$/],
+  ['customerId', true, /^\d{1,20}$/],
+  ['productId', false, COUNT],
+  ['product', false, ANY],
+  ['currency', true, CURRENCY],
+  ['disbursedOn', true, DATE],
+  ['maturesOn', true, DATE],
+  ['instalments', true, COUNT],
+  ['annualRatePercent', false, /^\d{1,6}(\.\d+)?$/],
+  ['principal', true, MONEY],
+  ['outstanding', true, MONEY],
+  ['principalOutstanding', true, MONEY],
+  ['interestOutstanding', true, MONEY],
+  ['feesOutstanding', true, MONEY],
+  ['penaltyOutstanding', true, MONEY],
+  ['overdue', true, MONEY],
+  ['daysPastDue', true, COUNT],
+  ['bucket', false, ANY],
+  ['class', false, ANY],
+  ['stage', false, /^[123]$/],
+  ['provision', isClassed, MONEY],
+  ['status', true, /^(current|in arrears|paid off|written off|charged off)$/],
+  ['statusOn', true, DATE],
+  ['restructuredOn', false, DATE],
+  ['lastPaidOn', false, DATE],
+  ['writtenOff', true, MONEY],
+]
+
+/** Returns the faults of a row of the return of the portfolio: by the table, and by what its figures have to do with each other. */
+export function portfolioFaults(row: string): string[] {
+  const cells = cellsOf(row)
+  const faults = faultsOf(PORTFOLIO_ROW, cells)
+  if (faults.length > 0) return faults
+  const of = (name: string) => cells[PORTFOLIO_ROW.findIndex(([one]) => one === name)]!
+  const inCents = (name: string) => BigInt(of(name).replace('.', ''))
+  const parts = ['principalOutstanding', 'interestOutstanding', 'feesOutstanding', 'penaltyOutstanding']
+  const owed = inCents('outstanding')
+  if (parts.reduce((sum, part) => sum + inCents(part), 0n) !== owed) faults.push('the parts are not the whole')
+  if (inCents('overdue') > owed) faults.push('more is overdue than owed')
+  if (inCents('provision') > owed) faults.push('more is provided for than owed')
+  if (inCents('principal') < inCents('principalOutstanding')) faults.push('more principal is owed than was lent')
+  if (Number(of('daysPastDue')) > 0 !== inCents('overdue') > 0n) faults.push('days without arrears')
+  if (['paid off', 'written off'].includes(of('status')) !== (owed === 0n))
+    faults.push('the status is not the balance’s')
+  if ((of('status') === 'in arrears') !== inCents('overdue') > 0n) faults.push('the status is not that of the arrears')
+  if (inCents('writtenOff') > 0n !== (of('status') === 'written off')) faults.push('written off by its amount alone')
+  for (const name of ['disbursedOn', 'statusOn', 'lastPaidOn', 'restructuredOn'])
+    if (of(name) > of('reportingDate')) faults.push(`${name} is after the day of the report`)
+  return faults
+}

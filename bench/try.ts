@@ -38,9 +38,10 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     settings: { MKOPO_COMMANDS: 100_000, MKOPO_SEED: 1, MKOPO_MINUTES: 600 },
   },
   books: {
-    tries: 'two books under load: moves that are killed, and a book that is cut off',
+    tries:
+      'two books under load, one of them cut off, killed and switched to its standby; and no directory for a while',
     command: tests('test/process/booksUnderLoad.test.ts'),
-    settings: { MKOPO_MOVES: 20, MKOPO_CUTS: 30, MKOPO_LOANS: 32, MKOPO_SEED: 1 },
+    settings: { MKOPO_OUTAGES: 30, MKOPO_GONE_SECONDS: 240, MKOPO_SEED: 1 },
   },
   client: {
     tries: 'the packed TypeScript client: compilers, versions of Node, 100,000 repayments through losses',
@@ -125,6 +126,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     tries: 'whether the tests find faults that are planted in the source; --tree D in that of another checkout',
     command: ['bench/mutants/main.ts'],
     settings: { MKOPO_MUTANTS: 50, MKOPO_SEED: 1, MKOPO_FILES: 30 },
+  },
+  moves: {
+    tries: 'a lender who is moved between two books while he works, by commands that are killed',
+    command: tests('test/process/moves.test.ts'),
+    settings: { MKOPO_MOVES: 20, MKOPO_LOANS: 100_000, MKOPO_SEED: 1 },
   },
   office: {
     tries: 'how long every office page takes on a book of a million loans; --directory D keeps the book',

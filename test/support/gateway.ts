@@ -4,8 +4,14 @@ import { createServer, connect as open, type Socket } from 'node:net'
 export interface Gateway {
   /** The same URL as the database's, by way of the gateway. */
   readonly url: string
+  /** Returns the URL of another database or role of the same server, by way of the gateway. */
+  by(url: string): string
   /** Where it leads from now on. */
   lead(url: string): void
+  /** Ends all connections, and refuses each new one, as a server that is gone. */
+  cut(): void
+  /** Lets connections through again after `cut`. */
+  mend(): void
   /** Bytes are taken and not passed on, as by a machine that has lost its network. */
   silence(on: boolean): void
   /**
@@ -20,6 +26,7 @@ export interface Gateway {
 export async function openGateway(url: string): Promise<Gateway> {
   let target = new URL(url)
   let silent = false
+  let isCut = false
   const sockets = new Set<Socket>()
 
   let next: { text: string; lost: 'statement' | 'answer'; resolve: () => void } | undefined
@@ -45,31 +52,45 @@ export async function openGateway(url: string): Promise<Gateway> {
   }
 
   const server = createServer((client) => {
+    if (isCut) {
+      client.destroy()
+      return
+    }
     const upstream = open(Number(target.port), target.hostname)
     pass(client, upstream, true)
     pass(upstream, client, false)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
-  const through = new URL(url)
-  through.port = String(typeof address === 'object' && address?.port)
-  through.hostname = '127.0.0.1'
+  const port = String(typeof address === 'object' && address?.port)
+  const by = (of: string) => Object.assign(new URL(of), { hostname: '127.0.0.1', port }).href
+  const end = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   return {
-    url: through.href,
+    url: by(url),
+    by,
     lead: (next) => {
       target = new URL(next)
+    },
+    cut: () => {
+      isCut = true
+      end()
+    },
+    mend: () => {
+      isCut = false
     },
     silence: (on) => {
       silent = on
       // What was lost on the way stays lost: a connection that missed a byte is of no more use.
-      if (!on) for (const socket of sockets) socket.destroy()
+      if (!on) end()
     },
     silenceOne: (text, lost) =>
       new Promise((resolve) => {
         next = { text, lost, resolve }
       }),
     close: async () => {
-      for (const socket of sockets) socket.destroy()
+      end()
       await new Promise((resolve) => server.close(resolve))
     },
   }

@@ -1,14 +1,20 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import type { Config } from '../../src/app/config.ts'
 import { openService } from '../../src/app/service.ts'
+import { openDatabase } from '../../src/db/postgres/client.ts'
 import { openBooks } from '../../src/ops/books.ts'
 import { type Serving, startServing, stopServing } from '../../src/process/serving.ts'
+import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { databaseUrl, type FreshDatabase, freshDatabase } from './database.ts'
+import { type Gateway, openGateway } from './gateway.ts'
 import { opsThrough } from './ops.ts'
 import { testConfig } from './service.ts'
+import type { Node } from './standby.ts'
 import type { Wire } from './wire.ts'
+
+/** Loans that are made at the same time. */
+const AT_ONCE = 8
 
 /** An answer over HTTP. */
 export interface HttpAnswer {
@@ -28,7 +34,7 @@ export interface SeveralBooks {
   readonly opsOrigin: string
   readonly serving: Serving
   /** The ways by which the service reaches the directory and the books. */
-  readonly ways: Readonly<Record<'directory' | 'one' | 'two', Way>>
+  readonly ways: Readonly<Record<'directory' | 'one' | 'two', Gateway>>
   /** The command line, on the same settings. */
   readonly ops: ReturnType<typeof opsThrough>
   call(
@@ -40,18 +46,22 @@ export interface SeveralBooks {
   close(): Promise<void>
 }
 
-/** Starts a service on two books. The first was served alone before. */
-export async function startSeveralBooks(): Promise<SeveralBooks> {
-  const [directory, one, two] = [
-    await freshDatabase('template0'),
-    await freshDatabase(),
-    await freshDatabase('template0'),
-  ]
-  const ways = { directory: await openWay(one.url), one: await openWay(one.url), two: await openWay(one.url) }
+/**
+ * Starts a service on two books. The first was served alone before.
+ * @param server the server of the second, where it has one of its own
+ */
+export async function startSeveralBooks(server?: Pick<Node, 'url' | 'serviceUrl'>): Promise<SeveralBooks> {
+  const [directory, one] = [await freshDatabase('template0'), await freshDatabase()]
+  const ways = {
+    directory: await openGateway(one.url),
+    one: await openGateway(one.url),
+    two: await openGateway(server?.url ?? one.url),
+  }
+  const two = server ? ofServer(server, ways.two) : await freshDatabase('template0')
   const config = testConfig({
-    DATABASE_URL: ways.directory.url(withRole(directory, one)),
+    DATABASE_URL: ways.directory.by(withRole(directory, one)),
     DATABASE_OWNER_URL: directory.url,
-    BOOKS: `one=${ways.one.url(one.serviceUrl)},two=${ways.two.url(withRole(two, one))}`,
+    BOOKS: `one=${ways.one.by(one.serviceUrl)},two=${ways.two.by(server ? two.serviceUrl : withRole(two, one))}`,
     BOOKS_OWNERS: `one=${one.url},two=${two.url}`,
     SEED_DEMO: 'false',
     PORT: '0',
@@ -119,70 +129,54 @@ export async function startSeveralBooks(): Promise<SeveralBooks> {
   }
 }
 
+/** Returns the own database of a server, reached by a gateway, as another server may have taken its place. The server is left as it is. */
+function ofServer({ url, serviceUrl }: Pick<Node, 'url' | 'serviceUrl'>, gateway: Gateway): FreshDatabase {
+  const db = openDatabase(gateway.by(url))
+  return { url: gateway.by(url), serviceUrl, db, drop: () => db.close() }
+}
+
 /** Returns the URL of a database by the role of the service, as another one has it. */
 const withRole = (database: FreshDatabase, other: FreshDatabase): string =>
   databaseUrl(other.serviceUrl, new URL(database.url).pathname.slice(1))
 
-/** A way to a database that can be cut: as a server that is gone, and comes back. */
-export interface Way {
-  /** The URL of the database by this way. */
-  url(of: string): string
-  cut(): void
-  mend(): void
-  close(): Promise<void>
+/** The lender of the demonstration, in the book `one`, and a second one in the book `two`: a token of each. */
+export interface TwoLenders {
+  readonly first: string
+  readonly second: string
 }
 
-/** Opens a way to the server of a URL. */
-async function openWay(to: string): Promise<Way> {
-  const { hostname: host, port } = new URL(to)
-  const sockets = new Set<Socket>()
-  let isCut = false
-  const server = createServer((near) => {
-    if (isCut) {
-      near.destroy()
-      return
-    }
-    const far = connect(Number(port), host)
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one)
-      one.pipe(other)
-      one.on('error', () => undefined)
-      one.on('close', () => {
-        sockets.delete(one)
-        other.destroy()
-      })
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port: own } = server.address() as AddressInfo
+/** Makes a second lender beside that of the demonstration, with the same product. */
+export async function makeTwoLenders({ ops, tokenOf }: SeveralBooks): Promise<TwoLenders> {
+  const password = 'a password of the tests'
+  for (const [command, stdin] of [
+    ['organizations create Second --currency TZS --id 2'],
+    ['accounts create admin@second.example -o 2 --role ADMIN', password],
+    ['products create Plain -o 2 --min 1 --max 100000000 --instalments 1 --rate 0'],
+  ] as const) {
+    const { code, err } = await ops(command, { stdin: stdin ?? '' })
+    if (code !== 0) throw new Error(err)
+  }
   return {
-    url: (of) => Object.assign(new URL(of), { hostname: '127.0.0.1', port: String(own) }).href,
-    cut() {
-      isCut = true
-      for (const socket of sockets) socket.destroy()
-    },
-    mend() {
-      isCut = false
-    },
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    first: await tokenOf(DEMO_PARTNER.email, DEMO_PARTNER.password),
+    second: await tokenOf('admin@second.example', password),
   }
 }
 
-/** Makes loans of the demonstration's lender. @returns their ids */
+/** Makes loans of the demonstration's lender, some at once. @returns their ids */
 export async function lendIn({ call }: Pick<SeveralBooks, 'call'>, token: string, count: number): Promise<string[]> {
-  const externalId = `amina-${performance.now()}`
-  await call('/v1/customers', { token, body: { externalId } })
   const loans: string[] = []
-  while (loans.length < count) {
-    const body = { customerId: externalId, productId: 1, principal: 5_000_000 }
-    loans.push(String((await call('/v1/loans', { token, body })).body.id))
+  let left = count
+  const lender = async (_: unknown, index: number) => {
+    const externalId = `amina-${index}-${performance.now()}`
+    await call('/v1/customers', { token, body: { externalId } })
+    while (left-- > 0) {
+      const body = { customerId: externalId, productId: 1, principal: 5_000_000 }
+      const { status, body: loan, text } = await call('/v1/loans', { token, body })
+      if (status !== 200) throw new Error(text)
+      loans.push(String(loan.id))
+    }
   }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, lender))
   return loans
 }
 
@@ -192,8 +186,8 @@ export interface Repaying {
   readonly acknowledged: ReadonlyMap<string, readonly string[]>
   /** The milliseconds that each acknowledged one took, the tries before it counted. */
   readonly took: readonly number[]
-  /** How often one was refused, to be sent again. */
-  refused(): number
+  /** The milliseconds that each refusal took: what is refused is sent again. */
+  readonly refusals: readonly number[]
   /** The longest time in milliseconds without an acknowledgement. */
   longestGap(): number
   stop(): Promise<void>
@@ -211,7 +205,7 @@ export function repayUntilStopped(
 ): Repaying {
   const acknowledged = new Map<string, string[]>(loans.map((loan) => [loan, []]))
   const took: number[] = []
-  let refused = 0
+  const refusals: number[] = []
   let isStopped = false
   let last = performance.now()
   let longest = 0
@@ -221,11 +215,11 @@ export function repayUntilStopped(
       const body = { transactionAmount: 1, idempotencyKey }
       const begun = performance.now()
       for (;;) {
+        const sent = performance.now()
         const answer = await call(`/v1/loans/${loan}/repayments`, { token, body })
         if (answer.status === 200) break
-        // All that is refused is to be sent again.
         if (answer.status !== 503) throw new Error(`answered ${answer.status}: ${answer.text}`)
-        refused++
+        refusals.push(performance.now() - sent)
         await pause(20)
       }
       const now = performance.now()
@@ -241,7 +235,7 @@ export function repayUntilStopped(
   return {
     acknowledged,
     took,
-    refused: () => refused,
+    refusals,
     longestGap: () => longest,
     async stop() {
       isStopped = true

@@ -11,8 +11,13 @@ const log = { debug: () => undefined, info: () => undefined, warn: () => undefin
 
 /** A server with a directory of its own, which goes with it. */
 export interface Node {
+  /** By the role that owns the tables, a superuser. */
   readonly url: string
+  /** By the service's role. */
+  readonly serviceUrl: string
   readonly directory: string
+  /** Ends it as a power cut does, and starts it again on its data. @returns the server, at another port */
+  crash(): Promise<Node>
   /** Ends it as a power cut does, and removes its data. */
   destroy(): Promise<void>
 }
@@ -93,7 +98,13 @@ async function freshDirectory(): Promise<string> {
 function nodeOf(server: EmbeddedServer, directory: string): Node {
   return {
     url: server.url,
+    serviceUrl: server.serviceUrl,
     directory,
+    crash: async () => {
+      await cutPower(directory)
+      await server.stop()
+      return nodeOf(await startEmbedded({ directory, log }), directory)
+    },
     destroy: async () => {
       await cutPower(directory)
       await server.stop()

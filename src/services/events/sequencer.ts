@@ -40,6 +40,8 @@ export const CHANGES_A_ROUND = 1_000
 const EVERY_MS = 100
 /** The longest pause while nothing is changed. */
 const IDLE_MS = 500
+/** The rest for each organization of a round: else each change of 64 lenders had nearly a transaction of the sequencer of its own. */
+const GATHER_MS = 20
 /** All of the time may go into a long queue: at the highest rate, what waits to be sealed must not grow. Requests get their turns. */
 const SHARE = 1
 /** Changes that are sealed before requests get their turn. */
@@ -92,6 +94,7 @@ export function sequencerJob(deps: SequencerDeps, log: Log = noLog): Job {
     everyMs: EVERY_MS,
     idleMs: IDLE_MS,
     share: SHARE,
+    gatherMs: GATHER_MS,
     async organizations() {
       if (!isKnown) await keptHeads.refresh()
       isKnown = true

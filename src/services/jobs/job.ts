@@ -40,6 +40,11 @@ export interface Job {
   readonly idleMs?: number
   /** The part of the time that a long queue may take, as one in so many; 4 when left out. */
   readonly share?: number
+  /**
+   * The milliseconds for which a job that keeps up rests for each organization of its round, for `idleMs` at most: the work of each is a
+   * transaction of its own, and more is done in it after a longer pause. It rests for `everyMs` when left out.
+   */
+  readonly gatherMs?: number
   /** Finds the organizations that may have work, or `SERVICE`. */
   organizations(): Promise<readonly number[]>
   /** Does the next part of the work of an organization. @param signal aborted when the process stops: work then ends soon */

@@ -42,7 +42,7 @@ export function startJobs(jobs: readonly Job[], options: RunnerOptions): Running
 }
 
 function startJob(job: Job, { listener, log, isHere = () => true }: RunnerOptions): RunningJobs {
-  const { name, failure, share = SHARE, idleMs = job.everyMs } = job
+  const { name, failure, share = SHARE, idleMs = job.everyMs, gatherMs = 0 } = job
   const stopping = new AbortController()
   const pauses = createPauses(job)
   /** The failures that were logged last, by organization: the same failure again is one line in the log. */
@@ -84,8 +84,10 @@ function startJob(job: Job, { listener, log, isHere = () => true }: RunnerOption
       }
       if (isWhole && (worked.length > 0 || left === 'done')) listener.jobSucceeded(name)
       idleRounds = isWhole && left === 'done' && worked.length === 0 ? idleRounds + 1 : 0
-      const pauseMs = left === 'more' ? AGAIN_MS : Math.min(job.everyMs * 2 ** Math.max(0, idleRounds - 1), idleMs)
-      return Math.max(pauseMs, (performance.now() - began) * (share - 1))
+      const took = performance.now() - began
+      if (left === 'more') return Math.max(AGAIN_MS, took * (share - 1))
+      const pauseMs = Math.min(job.everyMs * 2 ** Math.max(0, idleRounds - 1), idleMs)
+      return Math.max(pauseMs, took * (share - 1), Math.min(worked.length * gatherMs, idleMs))
     } catch (error) {
       fail(undefined, error)
       return AFTER_OUTAGE_MS

@@ -127,6 +127,23 @@ describe('a job', () => {
     expect(timesOf(2)).toBe(6_000 / (50 + 10))
   })
 
+  it('rests for each organization of its round where it gathers, up to its longest pause, unless more is left', async () => {
+    let [count, left]: [number, Left] = [8, 'done']
+    const some = { organizations: async () => Array.from({ length: count }, (_, index) => index + 1) }
+    start(jobOf([], () => left, { ...some, gatherMs: 20, idleMs: 500 }))
+    await vi.advanceTimersByTimeAsync(159)
+    expect(begun).toHaveLength(8)
+    count = 64
+    await vi.advanceTimersByTimeAsync(1 + 499)
+    expect(begun).toHaveLength(8 + 64)
+    ;[count, left] = [1, 'more']
+    await vi.advanceTimersByTimeAsync(1 + 9)
+    expect(begun).toHaveLength(8 + 64 + 1)
+    left = 'done'
+    await vi.advanceTimersByTimeAsync(1 + 99)
+    expect(begun).toHaveLength(8 + 64 + 2)
+  })
+
   it('tells no success while it waits for what it cannot find yet', async () => {
     let isWaiting = true
     start(jobOf([], () => 'done', { isWaiting: () => isWaiting }))

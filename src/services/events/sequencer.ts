@@ -41,7 +41,7 @@ const EVERY_MS = 100
 /** The longest pause while nothing is changed. */
 const IDLE_MS = 500
 /** The rest for each organization of a round: else each change of 64 lenders had nearly a transaction of the sequencer of its own. */
-const GATHER_MS = 20
+const GATHER_MS = 40
 /** All of the time may go into a long queue: at the highest rate, what waits to be sealed must not grow. Requests get their turns. */
 const SHARE = 1
 /** Changes that are sealed before requests get their turn. */

@@ -23,7 +23,7 @@ export interface Node {
 }
 
 /** Runs statements on a server, each in a transaction of its own. */
-export async function ask(url: string, ...texts: string[]): Promise<pg.QueryResult> {
+export async function ask(url: string, ...texts: (string | pg.QueryConfig)[]): Promise<pg.QueryResult> {
   const client = new pg.Client(url)
   client.on('error', () => undefined)
   await client.connect()

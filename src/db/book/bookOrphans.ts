@@ -361,17 +361,27 @@ export async function joinWholeTables(snapshot: Snapshot, isWhole: boolean): Pro
   )
 }
 
+/** The names of the statements of faults: Postgres plans each once for a connection that checks more than one book, as tests do. */
+const names = new Map<string, string>()
+
+function nameOf(fault: string): string {
+  const name = names.get(fault) ?? `find-fault-${names.size + 1}`
+  names.set(fault, name)
+  return name
+}
+
 /** Finds the rows of one kind of fault, of an organization or of all. */
 export async function findFault(
   snapshot: Snapshot,
   fault: string,
   organizationId: number | undefined,
 ): Promise<Orphans> {
-  const { rows } = await snapshot.query<Orphan & { found: bigint }>(
-    `SELECT f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
+  const { rows } = await snapshot.query<Orphan & { found: bigint }>({
+    name: nameOf(fault),
+    text: `SELECT f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
      FROM (${fault}) AS f (organization_id, of_row, message)
      WHERE $1::int IS NULL OR f.organization_id = $1 LIMIT ${MOST}`,
-    [organizationId ?? null],
-  )
+    values: [organizationId ?? null],
+  })
   return { found: Number(rows[0]?.found ?? 0), rows: rows.map(({ found: _, ...row }) => row) }
 }

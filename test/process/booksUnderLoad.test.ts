@@ -77,8 +77,8 @@ describe('a book whose server is cut off, killed, and replaced by its standby', 
   it('refuses its own lender alone, within 3 s: the other is refused nothing, and nothing is lost or doubled', {
     timeout: within(60_000 + OUTAGES * 60_000),
   }, async () => {
-    const own = repayUntilStopped(several, tokens.second, loans.second, EVERY_MS)
-    const others = repayUntilStopped(several, tokens.first, loans.first, EVERY_MS)
+    const own = repayUntilStopped(several, tokens.second, loans.second, { everyMs: EVERY_MS })
+    const others = repayUntilStopped(several, tokens.first, loans.first, { everyMs: EVERY_MS })
     const kinds = Object.keys(KINDS)
     const told = new Map<string, { before: number[]; during: number[] }>(
       kinds.map((kind) => [kind, { before: [], during: [] }]),
@@ -139,7 +139,7 @@ describe.runIf(GONE_SECONDS > 0)('a directory that is gone', () => {
   it('is missed by nobody who is signed in', { timeout: within(60_000) + GONE_SECONDS * 1_000 }, async () => {
     const loads = await Promise.all(
       [tokens.first, tokens.second].map(async (token) =>
-        repayUntilStopped(several, token, await lendIn(several, token, LOANS), EVERY_MS),
+        repayUntilStopped(several, token, await lendIn(several, token, LOANS), { everyMs: EVERY_MS }),
       ),
     )
     several.ways.directory.cut()

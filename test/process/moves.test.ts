@@ -17,8 +17,9 @@ import {
 const MOVES = Number(process.env.MKOPO_MOVES ?? 0)
 const LOANS = Number(process.env.MKOPO_LOANS ?? 4)
 const SEED = Number(process.env.MKOPO_SEED ?? 1)
-/** The loans that are repaid while the lender moves. */
-const REPAID = 16
+/** The loans that are repaid while the lender moves, and the payers. */
+const REPAID = 1_600
+const PAYERS = 16
 
 const below = randomFrom(SEED)
 const random = () => below(1_000) / 1_000
@@ -88,7 +89,7 @@ describe.runIf(MOVES > 0)(`a lender of ${LOANS} loans whose move is killed again
     timeout: within(3_600_000),
   }, async () => {
     const repaid = loans.slice(0, REPAID)
-    const load = repayUntilStopped(several, token, repaid, 200)
+    const load = repayUntilStopped(several, token, repaid, { everyMs: 200, payers: Math.min(PAYERS, repaid.length) })
     let book: Book = 'one'
     let [kills, whole] = [0, 0]
     /** Milliseconds that the last whole move took: half of the moves are killed before they would end. */

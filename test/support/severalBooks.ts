@@ -193,15 +193,20 @@ export interface Repaying {
   stop(): Promise<void>
 }
 
-/**
- * Posts repayments on loans, one after the other on each, and sends again what is refused or lost.
- * @param everyMs milliseconds between the repayments of a loan: a load of hours leaves histories that are read for minutes
- */
+/** How payers pay. */
+export interface Paying {
+  /** The pause of a payer after each repayment, in milliseconds; none when left out. */
+  readonly everyMs?: number
+  /** The payers, who share the loans: each pays its loans in turn. One for each loan when left out. */
+  readonly payers?: number
+}
+
+/** Posts repayments on loans, one after the other on each, and sends again what is refused or lost. */
 export function repayUntilStopped(
   { call }: Pick<SeveralBooks, 'call'>,
   token: string,
   loans: readonly string[],
-  everyMs = 0,
+  { everyMs = 0, payers = loans.length }: Paying = {},
 ): Repaying {
   const acknowledged = new Map<string, string[]>(loans.map((loan) => [loan, []]))
   const took: number[] = []
@@ -209,8 +214,10 @@ export function repayUntilStopped(
   let isStopped = false
   let last = performance.now()
   let longest = 0
-  const payer = async (loan: string) => {
+  const payer = async (_: unknown, place: number) => {
+    const own = loans.filter((__, index) => index % payers === place)
     for (let index = 0; !isStopped; index++) {
+      const loan = own[index % own.length]!
       const idempotencyKey = `${loan}-${index}`
       const body = { transactionAmount: 1, idempotencyKey }
       const begun = performance.now()
@@ -230,7 +237,7 @@ export function repayUntilStopped(
       if (everyMs > 0) await pause(everyMs)
     }
   }
-  const all = Promise.all(loans.map(payer))
+  const all = Promise.all(Array.from({ length: payers }, payer))
   all.catch(() => undefined)
   return {
     acknowledged,

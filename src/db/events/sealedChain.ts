@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { CHANGES_OF_CUSTOMER } from '../audit/changes.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
@@ -169,39 +170,60 @@ const CHANGES_AGAIN = `CASE k.entity
       ELSE e.action IN ${OF_CUSTOMER} END
     ELSE true END`
 
-const findLater = statement<{
+const findLast = statement<{
   organizationId: number
-  ids: readonly bigint[]
   entities: readonly string[]
   entityIds: readonly string[]
   actions: readonly string[]
 }>(
-  'find-changed-later',
+  'find-last-changes',
   (p) => `
-  SELECT k.id FROM unnest((SELECT ${p('ids')}::bigint[]), ${p('entities')}::text[], ${p('entityIds')}::text[],
-    ${p('actions')}::text[]) AS k (id, entity, entity_id, action)
-  WHERE EXISTS (
-    SELECT FROM audit_entry e WHERE e.organization_id = ${p('organizationId')} AND e.entity = k.entity
-      AND e.entity_id = k.entity_id AND e.id > k.id AND ${CHANGES_AGAIN})`,
+  SELECT k.place::int AS place, (
+    SELECT e.id FROM audit_entry e WHERE e.organization_id = ${p('organizationId')} AND e.entity = k.entity
+      AND e.entity_id = k.entity_id AND ${CHANGES_AGAIN} ORDER BY e.id DESC LIMIT 1) AS last
+  FROM unnest((SELECT ${p('entities')}::text[]), ${p('entityIds')}::text[], ${p('actions')}::text[])
+    WITH ORDINALITY AS k (entity, entity_id, action, place)`,
 )
 
-/** Returns those of the changes after which another change of the same row is in the trail. */
+/** The rows of the book whose last change a walk remembers. A loan with thousands of changes comes in every batch. */
+const REMEMBERED = 50_000
+
+/** The last change of each row of the book that a walk has asked for; before all where there is none. */
+export type LastChanges = Pick<LRUCache<string, bigint>, 'get' | 'set'>
+
+/** Returns the memory of a walk, empty. */
+export const rememberLastChanges = (): LastChanges => new LRUCache<string, bigint>({ max: REMEMBERED })
+
+/** Returns what names the row that a change made true: a limit that was raised is a part of a customer by itself. */
+const subjectOf = ({ entity, entityId, action }: TrailedChange): string =>
+  `${entity} ${entityId}${entity === 'customer' && action === 'boost' ? ' boost' : ''}`
+
+/**
+ * Returns those of the changes after which another change of the same row is in the trail.
+ * @param known is read, and gets what is read of the trail
+ */
 export async function findChangedLater(
   transaction: Transaction,
   organizationId: number,
   changes: readonly TrailedChange[],
+  known: LastChanges,
 ): Promise<ReadonlySet<bigint>> {
-  if (changes.length === 0) return new Set()
-  const { rows } = await transaction.query<{ id: bigint }>(
-    findLater({
-      organizationId,
-      ids: changes.map(({ id }) => id),
-      entities: changes.map(({ entity }) => entity),
-      entityIds: changes.map(({ entityId }) => entityId),
-      actions: changes.map(({ action }) => action),
-    }),
+  const asked = [...new Map(changes.map((change) => [subjectOf(change), change]))].filter(
+    ([subject]) => known.get(subject) === undefined,
   )
-  return new Set(rows.map(({ id }) => id))
+  if (asked.length > 0) {
+    const { rows } = await transaction.query<{ place: number; last: bigint | null }>(
+      findLast({
+        organizationId,
+        entities: asked.map(([, { entity }]) => entity),
+        entityIds: asked.map(([, { entityId }]) => entityId),
+        actions: asked.map(([, { action }]) => action),
+      }),
+    )
+    for (const { place, last } of rows) known.set(asked[place - 1]![0], last ?? BEFORE_ALL)
+  }
+  const later = changes.filter((change) => (known.get(subjectOf(change)) ?? BEFORE_ALL) > change.id)
+  return new Set(later.map(({ id }) => id))
 }
 
 const findDecisions = statement<{ organizationId: number; customerId: string; at: string | null }>(

@@ -23,7 +23,7 @@ export interface CheckParts {
     part: { readonly organizationId: number; readonly of: string },
     work: (add: Add) => Promise<T>,
   ): Promise<T | undefined>
-  /** Runs a part of which nothing is said where it fails; undefined is returned then. */
+  /** Runs a part of which nothing is said where it fails; undefined is returned then. Settings that it makes are kept where a later part fails. */
   attempt<T>(work: () => Promise<T>): Promise<T | undefined>
   /**
    * Runs a part about all organizations that are checked, by one statement. Where it fails, it is run for each of them, so that
@@ -33,7 +33,10 @@ export interface CheckParts {
   runForAll(of: string, work: (organizationId: number | undefined, add: Add) => Promise<void>): Promise<void>
 }
 
-/** Creates the parts of a check. A statement that fails must not end the snapshot, so each part has a savepoint. */
+/**
+ * Creates the parts of a check. A statement that fails must not end the snapshot: it goes back to a savepoint before all parts. They
+ * only read, so nothing is lost by that but settings, which `attempt` keeps by a savepoint of its own.
+ */
 export function createCheckParts(
   snapshot: Snapshot,
   {
@@ -44,16 +47,13 @@ export function createCheckParts(
 ): CheckParts {
   let isSaved = false
   async function outcomeOf<T>(work: () => Promise<T>): Promise<{ readonly made: T } | { readonly message: string }> {
-    if (!isSaved) await snapshot.query('SAVEPOINT part')
+    if (!isSaved) await snapshot.query('SAVEPOINT parts')
     isSaved = true
     try {
-      const made = await work()
-      // The next part begins where this one ends: one statement less for each of some hundred parts.
-      await snapshot.query('RELEASE SAVEPOINT part; SAVEPOINT part')
-      return { made }
+      return { made: await work() }
     } catch (error) {
       if (isUnavailable(error)) throw error
-      await snapshot.query('ROLLBACK TO SAVEPOINT part')
+      await snapshot.query('ROLLBACK TO SAVEPOINT parts')
       return { message: error instanceof Error ? error.message : String(error) }
     }
   }
@@ -69,7 +69,9 @@ export function createCheckParts(
     run,
     async attempt(work) {
       const result = await outcomeOf(work)
-      return 'made' in result ? result.made : undefined
+      if (!('made' in result)) return undefined
+      await snapshot.query('RELEASE SAVEPOINT parts; SAVEPOINT parts')
+      return result.made
     },
     async runForAll(of, work) {
       // Kept back, because the differences are found again where it fails.

@@ -5,10 +5,12 @@ import {
   type ChainHead,
   countChangesAfter,
   findChangedLater,
+  type LastChanges,
   readChain,
   readChainHeads,
   readDecisionsLike,
   readPartsAfter,
+  rememberLastChanges,
   type StoredPart,
 } from '../../db/events/sealedChain.ts'
 import { postedRows, readPosted, readSealed } from '../../db/events/sealedRows.ts'
@@ -98,6 +100,7 @@ interface ChainWalk extends PartWalk {
   last: bigint
   /** Heads that were kept, by their change. */
   readonly kept: Map<bigint, Head[]>
+  readonly lastChanges: LastChanges
   /** Hashes of events that were kept, by the number of the event. */
   readonly told: Map<bigint, EventHash[]>
 }
@@ -132,6 +135,7 @@ async function checkChain(
     ...startWalk({ organizationId, secret: isOurs ? secret : undefined, fault, sequence: head.beginsAfter }),
     kept,
     told,
+    lastChanges: rememberLastChanges(),
     openedAt: head.openedAt,
     stampsAfter: head.stampsAfter,
     last: 0n,
@@ -178,7 +182,7 @@ async function checkBatch(
 ): Promise<void> {
   const byChange = Map.groupBy(parts, ({ changeId }) => changeId)
   const known = new Map(changes.map((change) => [change.id, change]))
-  const later = await findChangedLater(snapshot, walk.organizationId, changes)
+  const later = await findChangedLater(snapshot, walk.organizationId, changes, walk.lastChanges)
   const entries = await readPosted(snapshot, walk.organizationId, changes)
   const ids = [...new Set([...known.keys(), ...byChange.keys()])].sort((one, other) => Number(one - other))
   let rows = new Map<bigint, SealedRow[]>()

@@ -361,7 +361,7 @@ export async function joinWholeTables(snapshot: Snapshot, isWhole: boolean): Pro
   )
 }
 
-/** The names of the statements of faults: Postgres plans each once for a connection that checks more than one book, as tests do. */
+/** The names of the statements of faults: Postgres plans each once for a connection that checks more than once, as those of tests. */
 const names = new Map<string, string>()
 
 function nameOf(fault: string): string {

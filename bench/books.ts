@@ -202,12 +202,12 @@ async function measure(books: number, lenders: number): Promise<Took> {
 const ms = (value: number) => value.toFixed(3)
 const listed = (text: string) => text.split(',').map(Number)
 for (const lenders of listed(process.env.MKOPO_LENDERS ?? '4,64')) {
-  let one: number | undefined
+  let first: number | undefined
   for (const books of listed(process.env.MKOPO_BOOKS ?? '0,1,2,4')) {
     const { service, postgres, rate } = await measure(books, lenders)
-    one ??= service + postgres
+    first ??= service + postgres
     console.info(
-      `${lenders} lenders, ${books === 0 ? 'one database' : `${books} books`}: ${ms(service)} + ${ms(postgres)} ms of CPU a repayment at ${rate.toFixed(0)}/s, ${((service + postgres) / one).toFixed(2)} of one database`,
+      `${lenders} lenders, ${books === 0 ? 'one database' : `${books} books`}: ${ms(service)} + ${ms(postgres)} ms of CPU a repayment at ${rate.toFixed(0)}/s, ${((service + postgres) / first).toFixed(2)} of the first`,
     )
   }
 }

@@ -147,8 +147,8 @@ function count(tally: Tally, ask: Ask): void {
   }
 }
 
-/** Of sorted numbers; 0 where there are none. */
-function percentile(sorted: readonly number[], share: number): number {
+/** Returns the percentile of sorted numbers; 0 where there are none. */
+export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 

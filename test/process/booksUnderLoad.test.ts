@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { percentile } from '../../bench/window.ts'
 import { asRole } from '../support/database.ts'
 import { within } from '../support/patience.ts'
 import { randomFrom } from '../support/random.ts'
@@ -69,7 +70,7 @@ const KINDS: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
 /** Returns the middle, the 99th percentile and the longest of some times, in words. */
 function spread(times: readonly number[]): string {
   const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]?.toFixed(1)
+  const at = (share: number) => percentile(sorted, share).toFixed(1)
   return `p50 ${at(0.5)}, p99 ${at(0.99)}, longest ${at(1)} ms of ${sorted.length}`
 }
 

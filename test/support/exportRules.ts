@@ -84,12 +84,16 @@ export function faultsOf(table: readonly Rule[], cells: readonly string[]): stri
   })
 }
 
+/** Returns a function that returns the cell of a field by its name. */
+const cellIn = (table: readonly Rule[], cells: readonly string[]) => (name: string) =>
+  cells[table.findIndex(([one]) => one === name)]!
+
 /** Returns what is wrong with a Kenyan row: by the table, and by what its figures have to do with each other. */
 export function kenyanFaults(row: string): string[] {
   const cells = cellsOf(row)
   const faults = faultsOf(KENYA_ROW, cells)
   if (faults.length > 0) return faults
-  const of = (name: string) => cells[KENYA_ROW.findIndex(([one]) => one === name)]!
+  const of = cellIn(KENYA_ROW, cells)
   if (of('PrudentialRiskClassification') !== kenyanClass(Number(of('DaysInArrears'))))
     faults.push('the class is another')
   if (Number(of('OverdueBalance')) > Number(of('CurrentBalance'))) faults.push('more is overdue than owed')
@@ -169,7 +173,7 @@ export function ugandanFaults(row: string): string[] {
   const account = cells.slice(0, UGANDA_ACCOUNT.length)
   const faults = faultsOf(UGANDA_ACCOUNT, account)
   if (faults.length > 0) return faults
-  const of = (name: string) => account[UGANDA_ACCOUNT.findIndex(([one]) => one === name)]!
+  const of = cellIn(UGANDA_ACCOUNT, account)
   const [status, balance] = [of('Credit_Account_Status'), Number(of('Current_Balance_Amount'))]
   const overdue = Number(of('Balance_Overdue'))
   if (overdue > balance) faults.push('more is overdue than owed')
@@ -244,7 +248,7 @@ export function creditinfoFaults(row: string): string[] {
   const cells = cellsOf(row)
   const faults = faultsOf(CREDITINFO_ROW, cells)
   if (faults.length > 0) return faults
-  const of = (name: string) => cells[CREDITINFO_ROW.findIndex(([one]) => one === name)]!
+  const of = cellIn(CREDITINFO_ROW, cells)
   const [owed, late, days] = ['OutstandingAmount', 'PastDueAmount', 'PastDueDays'].map((name) => Number(of(name)))
   const hasEnded = ['SettledOnTime', 'WrittenOff'].includes(of('ContractStatus'))
   if (late! > owed!) faults.push('more is past due than owed')
@@ -297,7 +301,7 @@ export function portfolioFaults(row: string): string[] {
   const cells = cellsOf(row)
   const faults = faultsOf(PORTFOLIO_ROW, cells)
   if (faults.length > 0) return faults
-  const of = (name: string) => cells[PORTFOLIO_ROW.findIndex(([one]) => one === name)]!
+  const of = cellIn(PORTFOLIO_ROW, cells)
   const inCents = (name: string) => BigInt(of(name).replace('.', ''))
   const parts = ['principalOutstanding', 'interestOutstanding', 'feesOutstanding', 'penaltyOutstanding']
   const owed = inCents('outstanding')

@@ -145,7 +145,7 @@ export interface TwoLenders {
   readonly second: string
 }
 
-/** Makes a second lender beside that of the demonstration, with the same product. */
+/** Makes a second lender beside that of the demonstration, with a product. */
 export async function makeTwoLenders({ ops, tokenOf }: SeveralBooks): Promise<TwoLenders> {
   const password = 'a password of the tests'
   for (const [command, stdin] of [
@@ -162,7 +162,7 @@ export async function makeTwoLenders({ ops, tokenOf }: SeveralBooks): Promise<Tw
   }
 }
 
-/** Makes loans of the demonstration's lender, some at once. @returns their ids */
+/** Makes loans of the lender of a token, some at once. @returns their ids */
 export async function lendIn({ call }: Pick<SeveralBooks, 'call'>, token: string, count: number): Promise<string[]> {
   const loans: string[] = []
   let left = count

@@ -1,4 +1,5 @@
 import type { Snapshot } from '../postgres/transaction.ts'
+import { statement } from '../queries/statement.ts'
 
 /** A row that names another row that is not there, or that another table contradicts. */
 export interface Orphan {
@@ -361,27 +362,20 @@ export async function joinWholeTables(snapshot: Snapshot, isWhole: boolean): Pro
   )
 }
 
-/** The names of the statements of faults: Postgres plans each once for a connection that checks more than once, as those of tests. */
-const names = new Map<string, string>()
-
-function nameOf(fault: string): string {
-  const name = names.get(fault) ?? `find-fault-${names.size + 1}`
-  names.set(fault, name)
-  return name
-}
-
-/** Finds the rows of one kind of fault, of an organization or of all. */
-export async function findFault(
-  snapshot: Snapshot,
-  fault: string,
-  organizationId: number | undefined,
-): Promise<Orphans> {
-  const { rows } = await snapshot.query<Orphan & { found: bigint }>({
-    name: nameOf(fault),
-    text: `SELECT f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
-     FROM (${fault}) AS f (organization_id, of_row, message)
-     WHERE $1::int IS NULL OR f.organization_id = $1 LIMIT ${MOST}`,
-    values: [organizationId ?? null],
-  })
-  return { found: Number(rows[0]?.found ?? 0), rows: rows.map(({ found: _, ...row }) => row) }
+/**
+ * Returns a function that finds the rows of one kind of fault, of an organization or of all.
+ * @param name under which the statement is prepared: on a connection that checks more than once Postgres plans it once
+ */
+export function faultFinder(name: string, fault: string) {
+  const find = statement<{ organizationId: number | null }>(
+    name,
+    (p) => `
+    SELECT f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
+    FROM (${fault}) AS f (organization_id, of_row, message)
+    WHERE ${p('organizationId')}::int IS NULL OR f.organization_id = ${p('organizationId')} LIMIT ${MOST}`,
+  )
+  return async (snapshot: Snapshot, organizationId: number | undefined): Promise<Orphans> => {
+    const { rows } = await snapshot.query<Orphan & { found: bigint }>(find({ organizationId: organizationId ?? null }))
+    return { found: Number(rows[0]?.found ?? 0), rows: rows.map(({ found: _, ...row }) => row) }
+  }
 }

@@ -11,7 +11,7 @@ import {
   type StoredGrounds,
   type StoredTotals,
 } from '../../db/book/bookCheck.ts'
-import { BOOK_FAULTS, findFault, joinWholeTables } from '../../db/book/bookOrphans.ts'
+import { BOOK_FAULTS, faultFinder, joinWholeTables } from '../../db/book/bookOrphans.ts'
 import { PAYMENT_FAULTS } from '../../db/book/bookPayments.ts'
 import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
 import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
@@ -241,6 +241,9 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted, earlier }: Tol
   }
 }
 
+/** What finds rows that refer to nothing, or that another table contradicts. */
+const FAULTS = [...BOOK_FAULTS, ...PAYMENT_FAULTS].map((fault, index) => faultFinder(`find-fault-${index + 1}`, fault))
+
 /** What the check of the whole book reads from and adds to. */
 interface WholeCheck {
   readonly snapshot: Snapshot
@@ -272,9 +275,9 @@ async function checkWhole(deps: Deps, walk: Walk, { snapshot, parts, organizatio
       })
   })
   await parts.attempt(() => joinWholeTables(snapshot, true))
-  for (const fault of [...BOOK_FAULTS, ...PAYMENT_FAULTS])
+  for (const find of FAULTS)
     await parts.runForAll('rows of the book', async (of, add) => {
-      const { found, rows } = await findFault(snapshot, fault, of)
+      const { found, rows } = await find(snapshot, of)
       rows.forEach(add)
       more(found - rows.length)
     })

@@ -9,7 +9,7 @@ export interface Orphan {
   readonly message: string
 }
 
-/** Rows of one kind of fault, and how many there are in all. */
+/** Rows of faults, and how many there are in all. */
 export interface Orphans {
   readonly found: number
   readonly rows: readonly Orphan[]
@@ -362,20 +362,32 @@ export async function joinWholeTables(snapshot: Snapshot, isWhole: boolean): Pro
   )
 }
 
+/** Finds the rows of some kinds of faults, of an organization or of all. */
+export type FindFaults = (snapshot: Snapshot, organizationId: number | undefined) => Promise<Orphans>
+
 /**
- * Returns a function that finds the rows of one kind of fault, of an organization or of all.
+ * Returns a function that finds the rows of some kinds of faults by one statement.
  * @param name under which the statement is prepared: on a connection that checks more than once Postgres plans it once
  */
-export function faultFinder(name: string, fault: string) {
-  const find = statement<{ organizationId: number | null }>(
-    name,
-    (p) => `
-    SELECT f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
+export function faultFinder(name: string, faults: readonly string[]): FindFaults {
+  const find = statement<{ organizationId: number | null }>(name, (p) =>
+    faults
+      .map(
+        (fault, kind) => `
+    (SELECT ${kind} AS kind, f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
     FROM (${fault}) AS f (organization_id, of_row, message)
-    WHERE ${p('organizationId')}::int IS NULL OR f.organization_id = ${p('organizationId')} LIMIT ${MOST}`,
+    WHERE ${p('organizationId')}::int IS NULL OR f.organization_id = ${p('organizationId')} LIMIT ${MOST})`,
+      )
+      .join(' UNION ALL '),
   )
-  return async (snapshot: Snapshot, organizationId: number | undefined): Promise<Orphans> => {
-    const { rows } = await snapshot.query<Orphan & { found: bigint }>(find({ organizationId: organizationId ?? null }))
-    return { found: Number(rows[0]?.found ?? 0), rows: rows.map(({ found: _, ...row }) => row) }
+  return async (snapshot, organizationId) => {
+    const { rows } = await snapshot.query<Orphan & { kind: number; found: bigint }>(
+      find({ organizationId: organizationId ?? null }),
+    )
+    const counts = new Map(rows.map(({ kind, found }) => [kind, Number(found)]))
+    return {
+      found: [...counts.values()].reduce((sum, count) => sum + count, 0),
+      rows: rows.map(({ kind: _kind, found: _found, ...row }) => row),
+    }
   }
 }

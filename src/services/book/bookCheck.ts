@@ -11,7 +11,7 @@ import {
   type StoredGrounds,
   type StoredTotals,
 } from '../../db/book/bookCheck.ts'
-import { BOOK_FAULTS, faultFinder, joinWholeTables } from '../../db/book/bookOrphans.ts'
+import { BOOK_FAULTS, faultFinder, joinWholeTables, type Orphans } from '../../db/book/bookOrphans.ts'
 import { PAYMENT_FAULTS } from '../../db/book/bookPayments.ts'
 import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
 import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
@@ -241,8 +241,18 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted, earlier }: Tol
   }
 }
 
-/** What finds rows that refer to nothing, or that another table contradicts. */
-const FAULTS = [...BOOK_FAULTS, ...PAYMENT_FAULTS].map((fault, index) => faultFinder(`find-fault-${index + 1}`, fault))
+/** The kinds of faults that one statement finds: the server answers most of them sooner than a statement is sent. */
+const TOGETHER = 12
+const KINDS = [...BOOK_FAULTS, ...PAYMENT_FAULTS]
+
+/** Find rows that refer to nothing, or that another table contradicts: some kinds together, and each of these alone. */
+const FAULTS = KINDS.flatMap((_, first) => {
+  if (first % TOGETHER > 0) return []
+  const faults = KINDS.slice(first, first + TOGETHER)
+  const name = `find-faults-${first + 1}`
+  const alone = faults.map((fault, index) => faultFinder(`find-fault-${first + index + 1}`, [fault]))
+  return [{ together: faultFinder(name, faults), alone }]
+})
 
 /** What the check of the whole book reads from and adds to. */
 interface WholeCheck {
@@ -275,18 +285,30 @@ async function checkWhole(deps: Deps, walk: Walk, { snapshot, parts, organizatio
       })
   })
   await parts.attempt(() => joinWholeTables(snapshot, true))
-  for (const find of FAULTS)
-    await parts.runForAll('rows of the book', async (of, add) => {
-      const { found, rows } = await find(snapshot, of)
-      rows.forEach(add)
-      more(found - rows.length)
-    })
+  for (const faults of FAULTS) await findFaults(faults, { snapshot, parts, organizationId, more }, walk.add)
   await parts.attempt(() => joinWholeTables(snapshot, false))
   await parts.runForAll('words of customers', (of, add) => checkWords(deps, snapshot, of, add))
   await parts.runForAll('documents', (of, add) => checkDocuments(deps, snapshot, of, add))
   await keptDays.differences(snapshot, parts)
   await checkJournals(snapshot, journals, { organizationId, parts })
   return totals
+}
+
+/** Finds the rows of some kinds of faults: of each kind alone where the statement for all of them fails. */
+async function findFaults(
+  { together, alone }: (typeof FAULTS)[number],
+  { snapshot, parts, organizationId, more }: WholeCheck,
+  add: Add,
+): Promise<void> {
+  const take = ({ found, rows }: Orphans, add: Add) => {
+    rows.forEach(add)
+    more(found - rows.length)
+  }
+  const ofAll = await parts.attempt(() => together(snapshot, organizationId))
+  if (ofAll) take(ofAll, add)
+  else
+    for (const find of alone)
+      await parts.runForAll('rows of the book', async (of, add) => take(await find(snapshot, of), add))
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import { refuseHanded } from '../api/http/handedOver.ts'
 import type { Credential } from '../db/directory/places.ts'
 import { LendingError } from '../domain/errors.ts'
@@ -8,6 +7,7 @@ import { API_KEY_PREFIX, apiKeyHash } from '../services/access/accounts.ts'
 import { isBeingMoved, type Place, type Places } from '../services/directory/directory.ts'
 import { secretHash } from '../services/payments/channels.ts'
 import { LARGEST_INT32 } from '../toolbox/integers.ts'
+import { createLru } from '../toolbox/lru.ts'
 
 /** What a request names: its organization, or a credential that the directory knows the organization of. */
 export type Named = { readonly organizationId: number } | Credential
@@ -39,7 +39,7 @@ function claimedBy(token: string): number | undefined {
 
 /** Returns what requests of clients name: by a token, an API key, an e-mail, or the address of a payment channel. */
 export function namesOfClients(): (request: RequestHead) => Named | undefined {
-  const claimed = new LRUCache<string, { readonly organizationId: number }>({ max: MOST_TOKENS })
+  const claimed = createLru<string, { readonly organizationId: number }>(MOST_TOKENS)
   return ({ url = '', headers: { authorization } }) => {
     // Health is that of the process.
     if (url.startsWith('/health/')) return undefined

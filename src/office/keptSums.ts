@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../toolbox/lru.ts'
 import { createSingleFlight } from '../toolbox/singleFlight.ts'
 import type { Desk } from './desk.ts'
 
@@ -16,7 +16,7 @@ const MOST_ORGANIZATIONS = 100
 export function createKeptSums<Sums extends object>(
   make: (desk: Desk) => Promise<Sums>,
 ): (desk: Desk) => Promise<Sums> {
-  const kept = new LRUCache<number, { readonly sums: Sums; readonly at: number }>({ max: MOST_ORGANIZATIONS })
+  const kept = createLru<number, { readonly sums: Sums; readonly at: number }>(MOST_ORGANIZATIONS)
   const share = createSingleFlight<number, Sums>()
 
   async function makeAndKeep(desk: Desk): Promise<Sums> {

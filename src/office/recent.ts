@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Listener, Place, Refusal } from '../services/listener.ts'
+import { createLru } from '../toolbox/lru.ts'
 
 /** A refusal or failure, or an answer to a token that came with another content, and its time. */
 export interface Remembered extends Place {
@@ -24,7 +24,7 @@ const MOST_ORGANIZATIONS = 1_000
 
 /** Keeps the latest refusals and sweeps that its `listener` hears of. */
 export function rememberRecent(now: () => number): Recent {
-  const refusals = new LRUCache<number, Remembered[]>({ max: MOST_ORGANIZATIONS })
+  const refusals = createLru<number, Remembered[]>(MOST_ORGANIZATIONS)
   const unidentified: Remembered[] = []
   let count = 0
   const sweep = { lastAt: undefined as number | undefined, loans: 0, failures: 0 }

@@ -8,8 +8,8 @@ import {
   randomBytes,
   scryptSync,
 } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { invariant } from '../domain/errors.ts'
+import { createLru } from '../toolbox/lru.ts'
 
 const CIPHER = 'aes-256-gcm'
 /** The bytes of the vector of a text. */
@@ -18,7 +18,7 @@ const IV_BYTES = 12
 const MOST_KEYS = 100
 
 /** The keys that this process has derived, by the hash of the secret and the salt: Node makes ready one given as bytes at each use. */
-const keys = new LRUCache<string, KeyObject>({ max: MOST_KEYS })
+const keys = createLru<string, KeyObject>(MOST_KEYS)
 
 /** Thrown where the secret does not decrypt what is stored. */
 export class WrongSecretError extends Error {

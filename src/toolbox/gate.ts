@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { LendingError } from '../domain/errors.ts'
+import { createLru, type Lru } from './lru.ts'
 import { Tally } from './tally.ts'
 
 /** The holder of a place: an organization and its account, or any other group and its member. */
@@ -81,7 +81,7 @@ class BoundedGate implements Gate {
   readonly #takenBy = new Tally<string>()
   readonly #waiting: Waiting[] = []
   /** Made by the first turn: most gates of a process never have one, and its room is taken at once. */
-  #lastTurns: LRUCache<string, number> | undefined
+  #lastTurns: Lru<string, number> | undefined
   #turns = 0
 
   constructor(bounds: GateBounds) {
@@ -148,7 +148,7 @@ class BoundedGate implements Gate {
   /** Takes a place that is free. @returns a function that frees it after its rest */
   #occupy(holder: Named): () => void {
     this.#count(holder, 1)
-    this.#lastTurns ??= new LRUCache({ max: MOST_REMEMBERED })
+    this.#lastTurns ??= createLru(MOST_REMEMBERED)
     this.#lastTurns.set(holder.group, ++this.#turns)
     if (holder.member !== undefined) this.#lastTurns.set(holder.member, this.#turns)
     const began = performance.now()

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createLru } from './lru.ts'
 
 /** The time for which accounts, keys and lenders that were read are used: a change counts within 5 s (contract 3.6). */
 const FRESH_FOR_MS = 4_000
@@ -25,11 +25,7 @@ export function createReadCache<Key extends {}, Value>(
   most: number,
   read: (key: Key) => Promise<Value>,
 ): ReadCache<Key, Value> {
-  // By `maxSize`, a key being of size 1: `max` takes the memory of all keys at once, most of which never come.
-  const entries = new LRUCache<Key, { readonly value: Promise<Value>; readonly at: number }>({
-    maxSize: most,
-    sizeCalculation: () => 1,
-  })
+  const entries = createLru<Key, { readonly value: Promise<Value>; readonly at: number }>(most)
   return {
     get(key) {
       const known = entries.get(key)

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createLru, type Lru } from '../../toolbox/lru.ts'
 import { CHANGES_OF_CUSTOMER } from '../audit/changes.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { statement } from '../queries/statement.ts'
@@ -189,10 +189,10 @@ const findLast = statement<{
 const REMEMBERED = 50_000
 
 /** The last change of each row of the book that a walk has asked for; before all where there is none. */
-export type LastChanges = Pick<LRUCache<string, bigint>, 'get' | 'set'>
+export type LastChanges = Pick<Lru<string, bigint>, 'get' | 'set'>
 
 /** Returns the memory of a walk, empty. */
-export const rememberLastChanges = (): LastChanges => new LRUCache<string, bigint>({ max: REMEMBERED })
+export const rememberLastChanges = (): LastChanges => createLru<string, bigint>(REMEMBERED)
 
 /** Returns what names the row that a change made true: a limit that was raised is a part of a customer by itself. */
 const subjectOf = ({ entity, entityId, action }: TrailedChange): string =>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { LRUCache } from 'lru-cache'
+import { createLru } from '../../toolbox/lru.ts'
 
 /** The most characters of an answer that a model gets at once. */
 export const MOST_CHARACTERS = 20_000
@@ -29,7 +29,7 @@ const DATA =
 
 /** Creates the answers of one session. */
 export function createAnswers(): Answers {
-  const kept = new LRUCache<string, Kept>({ max: MOST_KEPT })
+  const kept = createLru<string, Kept>(MOST_KEPT)
   let last = 0
 
   function partOf(key: string, { head, text, isData }: Kept, from: number, isError = false): CallToolResult {

@@ -1,7 +1,6 @@
 import { createPublicKey, generateKeyPair, randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { LRUCache } from 'lru-cache'
 import {
   endSigningKey,
   insertFirstSigningKey,
@@ -17,6 +16,7 @@ import type { Db } from '../../db/postgres/client.ts'
 import { isUnavailable } from '../../db/postgres/errors.ts'
 import { failedPrecondition, invariant, notFound } from '../../domain/errors.ts'
 import { createGate, type GateBounds } from '../../toolbox/gate.ts'
+import { createLru } from '../../toolbox/lru.ts'
 import { isFresh } from '../../toolbox/readCache.ts'
 import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 import type { Base } from '../base.ts'
@@ -94,7 +94,7 @@ export async function openKeyRing(db: Db, secret: string, now: () => number, las
   const latest = keepLatest(first, readNow)
   const fresh = createRefresh(latest, now, lastMs)
   const readAgain = createReread(latest, now)
-  const unknown = new LRUCache<string, true>({ max: MOST_UNKNOWN })
+  const unknown = createLru<string, true>(MOST_UNKNOWN)
 
   return {
     signing: async () => (await fresh()).active,

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { type Addition, addToCounters } from '../../db/access/counters.ts'
+import { createLru, type Lru } from '../../toolbox/lru.ts'
 import type { Deps } from '../deps.ts'
 
 const WINDOW_MS = 60_000
@@ -55,7 +55,7 @@ interface Used {
  * and the requests while the statement runs. While the database is away, each instance counts alone.
  */
 export function createLimits({ db, config, machineNow }: Pick<Deps, 'db' | 'config' | 'machineNow'>): Limits {
-  const used = new LRUCache<string, Used>({ max: MOST_KEYS })
+  const used = createLru<string, Used>(MOST_KEYS)
   const unshared = new Set<string>()
   const share = createSharing({ db }, used, unshared)
   const limits: Readonly<Record<Limited, number>> = { ...config.rateLimits, ...MOST_MESSAGES }
@@ -99,11 +99,7 @@ export function createLimits({ db, config, machineNow }: Pick<Deps, 'db' | 'conf
  * Returns a function that adds what was counted to the shared counters, one run at a time.
  * @param unshared names in `used` that were counted since the last run
  */
-function createSharing(
-  { db }: Pick<Deps, 'db'>,
-  used: LRUCache<string, Used>,
-  unshared: Set<string>,
-): () => Promise<void> {
+function createSharing({ db }: Pick<Deps, 'db'>, used: Lru<string, Used>, unshared: Set<string>): () => Promise<void> {
   let sharing: Promise<void> | undefined
   const addAll = (additions: Addition[]) => addToCounters(db, additions).catch(() => undefined)
 

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import {
   type Credential,
   findCredential,
@@ -10,6 +9,7 @@ import {
 } from '../../db/directory/places.ts'
 import type { Db } from '../../db/postgres/client.ts'
 import { LendingError } from '../../domain/errors.ts'
+import { createLru } from '../../toolbox/lru.ts'
 import { createSingleFlight } from '../../toolbox/singleFlight.ts'
 
 export type { Credential, CredentialKind, Place } from '../../db/directory/places.ts'
@@ -74,7 +74,7 @@ const isAway = () =>
 export async function openPlaces(db: Db, options: PlacesOptions): Promise<Places> {
   const { now } = options
   const read = readingOf(db, now)
-  const owners = new LRUCache<string, number>({ max: MOST_CREDENTIALS })
+  const owners = createLru<string, number>(MOST_CREDENTIALS)
   await read.refresh()
   const looks = lookAt(read.refresh, options)
   return {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { StoredLoan } from '../../db/loans/storedLoan.ts'
 import { createGate, type GateBounds } from '../../toolbox/gate.ts'
+import { createLru } from '../../toolbox/lru.ts'
 
 /** Instalments and entries from which a read is heavy: it takes some 20 ms of the process. */
 export const HEAVY = 5_000
@@ -55,7 +56,7 @@ export function createHeavyReads({
   readonly heavy?: number
 } = {}): HeavyReads {
   const places = createGate({ ...HEAVY_PLACES, waitMs })
-  const known = new LRUCache<string, number>({ max: MOST_KNOWN })
+  const known = createLru<string, number>(MOST_KNOWN)
   const loans = new LRUCache<string, Held>({
     maxSize: MOST_HELD,
     sizeCalculation: ({ loan }) => weightOf(loan),

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import { notFound } from '../../../domain/errors.ts'
 import { adapterOf } from '../../../domain/payments/adapters.ts'
 import { networkOf, withoutPort } from '../../../services/access/caller.ts'
@@ -8,6 +7,7 @@ import { type Channel, channelOfSecret, secretHash } from '../../../services/pay
 import { LONGEST_MESSAGE } from '../../../services/payments/inbound/messageBody.ts'
 import { keptHeaders, type Message, takeMessage, validateMessage } from '../../../services/payments/inbound/messages.ts'
 import { signatureFault } from '../../../services/payments/inbound/signatures.ts'
+import { createLru } from '../../../toolbox/lru.ts'
 import { keepOutOfCaches } from '../../http/failure.ts'
 import { inboundUrl } from './channels.wire.ts'
 
@@ -31,8 +31,8 @@ const nothingThere = () => notFound('no such path')
 
 /** Adds the addresses of payment channels, for providers: what knows the secret of one may send messages. */
 export function inboundRoutes(app: FastifyInstance, deps: Deps): void {
-  const remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED })
-  const guessing = new LRUCache<string, true>({ max: MOST_GUESSING })
+  const remembered = createLru<string, true>(MOST_REMEMBERED)
+  const guessing = createLru<string, true>(MOST_GUESSING)
   takeAnyBody(app)
   app.decorateRequest('channel', undefined)
   app.decorateRequest('sentType', undefined)

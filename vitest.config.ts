@@ -24,8 +24,8 @@ export default defineConfig({
     isolate: false,
     restoreMocks: true,
     setupFiles: ['test/support/seed.ts'],
-    // Many tests wait, for the database, a program or a limit of time: one more than there are cores keeps these busy.
-    maxWorkers: availableParallelism() + 1,
+    // Many tests wait, for the database, a program or a limit of time: two more than there are cores keep these busy.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000 * patience,
     hookTimeout: 60_000 * patience,

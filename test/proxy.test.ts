@@ -119,7 +119,8 @@ describe.skipIf(!installed)('two instances behind the proxy', { timeout: within(
     while (loans.length < 20)
       loans.push((await post('/v1/loans', { customerId: 'asha', productId: 1, principal: 1_000_000 })).json.id)
 
-    const load = startLoad({ origin: `http://127.0.0.1:${port}`, authorization, loans, connections: 16 })
+    const origin = `http://127.0.0.1:${port}`
+    const load = startLoad({ origin, authorization, loans, connections: 16, everyMs: 20 })
     await pause(1_500)
     instances[0]!.child.kill('SIGTERM')
     expect(await instances[0]!.ended).toBe(0)

@@ -34,7 +34,7 @@ describe('kill -TERM', { timeout: within(60_000) }, () => {
   it('under load: not ready first, every request accepted gets its answer, none is reset, and the book is exact', async () => {
     const service = await start({ STOP_GRACE_MS: '1500' })
     const { authorization, loans } = await lendFrom(service, 20)
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 40 })
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 40, everyMs: 50 })
     await answeredBy(load, 150)
     const before = load.sent.length
     service.child.kill('SIGTERM')

@@ -65,7 +65,7 @@ const SQL: Readonly<Record<string, readonly string[]>> = {
       'book/bookCheck',
       'book/bookExport',
       'book/bookJournals',
-      'book/bookOrphans',
+      'book/faultFinders',
       'book/bookPostings',
       'book/reportingRows',
     ],

@@ -134,7 +134,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
     const { authorization, loans } = await lendFrom(service, 20)
     const [, { pid, opsOrigin }] = service.workers as [unknown, ServiceProcess['workers'][0]]
     const born = await bornAt(opsOrigin)
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16 })
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16, everyMs: 20 })
     await answeredBy(load, 200)
     process.kill(pid, 'SIGTERM')
     while (lives(pid)) {

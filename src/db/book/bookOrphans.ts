@@ -1,23 +1,3 @@
-import type { Snapshot } from '../postgres/transaction.ts'
-import { statement } from '../queries/statement.ts'
-
-/** A row that names another row that is not there, or that another table contradicts. */
-export interface Orphan {
-  readonly organizationId: number
-  /** `loan 4000000000000001`, `customer …`, `key …`. */
-  readonly of: string
-  readonly message: string
-}
-
-/** Rows of faults, and how many there are in all. */
-export interface Orphans {
-  readonly found: number
-  readonly rows: readonly Orphan[]
-}
-
-/** Rows of a kind that are described; all of them are counted. */
-const MOST = 100
-
 /**
  * The Idempotency-Keys that name more changes than their account made, by the trail. The statement that makes a change
  * inserts its row of the trail and its key, so each key that names a row has a change of its own. What the key names
@@ -346,48 +326,4 @@ export const BOOK_FAULTS: readonly string[] = [
 /** @param of SQL for the id of the row `g` that is looked for, in the type of `id` */
 function gone(table: string, id: string, of = 'g.id'): string {
   return `NOT EXISTS (SELECT 1 FROM ${table} g WHERE g.organization_id = e.organization_id AND ${of} = ${id})`
-}
-
-/**
- * Has the statements that follow join whole tables by hash where Postgres has no statistics of the trail yet, as after an import:
- * nested loops, which it chooses then, take the square of the customers. Statistics come within a minute by themselves.
- * @param isWhole false: as Postgres is set, for statements about a few rows
- */
-export async function joinWholeTables(snapshot: Snapshot, isWhole: boolean): Promise<void> {
-  await snapshot.query(
-    isWhole
-      ? `SELECT set_config('enable_nestloop', 'off', true) FROM pg_class
-         WHERE oid = 'audit_entry'::regclass AND reltuples < 0`
-      : 'SET LOCAL enable_nestloop TO DEFAULT',
-  )
-}
-
-/** Finds the rows of some kinds of faults, of an organization or of all. */
-export type FindFaults = (snapshot: Snapshot, organizationId: number | undefined) => Promise<Orphans>
-
-/**
- * Returns a function that finds the rows of some kinds of faults by one statement.
- * @param name under which the statement is prepared: on a connection that checks more than once Postgres plans it once
- */
-export function faultFinder(name: string, faults: readonly string[]): FindFaults {
-  const find = statement<{ organizationId: number | null }>(name, (p) =>
-    faults
-      .map(
-        (fault, kind) => `
-    (SELECT ${kind} AS kind, f.organization_id AS "organizationId", f.of_row AS of, f.message, count(*) OVER () AS found
-    FROM (${fault}) AS f (organization_id, of_row, message)
-    WHERE ${p('organizationId')}::int IS NULL OR f.organization_id = ${p('organizationId')} LIMIT ${MOST})`,
-      )
-      .join(' UNION ALL '),
-  )
-  return async (snapshot, organizationId) => {
-    const { rows } = await snapshot.query<Orphan & { kind: number; found: bigint }>(
-      find({ organizationId: organizationId ?? null }),
-    )
-    const counts = new Map(rows.map(({ kind, found }) => [kind, Number(found)]))
-    return {
-      found: [...counts.values()].reduce((sum, count) => sum + count, 0),
-      rows: rows.map(({ kind: _kind, found: _found, ...row }) => row),
-    }
-  }
 }

@@ -11,10 +11,9 @@ import {
   type StoredGrounds,
   type StoredTotals,
 } from '../../db/book/bookCheck.ts'
-import { BOOK_FAULTS, faultFinder, joinWholeTables, type Orphans } from '../../db/book/bookOrphans.ts'
-import { PAYMENT_FAULTS } from '../../db/book/bookPayments.ts'
 import { type LoanPostings, readLoanPostings } from '../../db/book/bookPostings.ts'
 import { listNotFound, type NotFound } from '../../db/book/coverage.ts'
+import { FAULT_FINDERS, joinWholeTables, type Orphans } from '../../db/book/faultFinders.ts'
 import { readDocuments } from '../../db/documents/documents.ts'
 import { readEarlierTexts } from '../../db/loans/earlierTerms.ts'
 import { agrees, CACHED, cached } from '../../db/loans/loanColumns.ts'
@@ -241,19 +240,6 @@ function checkLoan(walk: Walk, one: CheckedLoan, { trail, posted, earlier }: Tol
   }
 }
 
-/** The kinds of faults that one statement finds: the server answers most of them sooner than a statement is sent. */
-const TOGETHER = 12
-const KINDS = [...BOOK_FAULTS, ...PAYMENT_FAULTS]
-
-/** Find rows that refer to nothing, or that another table contradicts: some kinds together, and each of these alone. */
-const FAULTS = KINDS.flatMap((_, first) => {
-  if (first % TOGETHER > 0) return []
-  const faults = KINDS.slice(first, first + TOGETHER)
-  const name = `find-faults-${first + 1}`
-  const alone = faults.map((fault, index) => faultFinder(`find-fault-${first + index + 1}`, [fault]))
-  return [{ together: faultFinder(name, faults), alone }]
-})
-
 /** What the check of the whole book reads from and adds to. */
 interface WholeCheck {
   readonly snapshot: Snapshot
@@ -285,7 +271,7 @@ async function checkWhole(deps: Deps, walk: Walk, { snapshot, parts, organizatio
       })
   })
   await parts.attempt(() => joinWholeTables(snapshot, true))
-  for (const faults of FAULTS) await findFaults(faults, { snapshot, parts, organizationId, more }, walk.add)
+  for (const one of FAULT_FINDERS) await findFaults(one, { snapshot, parts, organizationId, more }, walk.add)
   await parts.attempt(() => joinWholeTables(snapshot, false))
   await parts.runForAll('words of customers', (of, add) => checkWords(deps, snapshot, of, add))
   await parts.runForAll('documents', (of, add) => checkDocuments(deps, snapshot, of, add))
@@ -296,7 +282,7 @@ async function checkWhole(deps: Deps, walk: Walk, { snapshot, parts, organizatio
 
 /** Finds the rows of some kinds of faults: of each kind alone where the statement for all of them fails. */
 async function findFaults(
-  { together, alone }: (typeof FAULTS)[number],
+  { together, alone }: (typeof FAULT_FINDERS)[number],
   { snapshot, parts, organizationId, more }: WholeCheck,
   add: Add,
 ): Promise<void> {
@@ -305,10 +291,9 @@ async function findFaults(
     more(found - rows.length)
   }
   const ofAll = await parts.attempt(() => together(snapshot, organizationId))
-  if (ofAll) take(ofAll, add)
-  else
-    for (const find of alone)
-      await parts.runForAll('rows of the book', async (of, add) => take(await find(snapshot, of), add))
+  if (ofAll) return take(ofAll, add)
+  for (const find of alone)
+    await parts.runForAll('rows of the book', async (of, add) => take(await find(snapshot, of), add))
 }
 
 /**

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { joinWholeTables } from '../../../src/db/book/bookOrphans.ts'
+import { joinWholeTables } from '../../../src/db/book/faultFinders.ts'
 import { inSnapshot } from '../../../src/db/postgres/transaction.ts'
 import { startService, type TestService } from '../../support/service.ts'
 

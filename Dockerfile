@@ -9,10 +9,10 @@ WORKDIR /app
 FROM base AS packages
 COPY package.json package-lock.json .npmrc ./
 # The compiler of TypeScript would come along as a peer of Prisma. What nobody reads is deleted: what `postinstall`
-# deletes everywhere, and what a debugger and a type checker read.
+# deletes everywhere, and what a type checker reads.
 RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts \
   && npm run postinstall \
-  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+  && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 # What is in it, as CycloneDX, and under which licences.
 COPY deploy/image/listPackages.mjs /usr/local/lib/
 RUN npm sbom --package-lock-only --sbom-format=cyclonedx | node /usr/local/lib/listPackages.mjs

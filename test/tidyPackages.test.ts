@@ -11,7 +11,7 @@ import ofPrisma from '../prisma/package.json' with { type: 'json' }
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
-const MOST_MEGABYTES = 560
+const MOST_MEGABYTES = 530
 const MOST_MEGABYTES_WITHOUT_DEV = 200
 
 const manifests = [manifest, ofPrisma, ofReporting]

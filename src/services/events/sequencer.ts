@@ -45,8 +45,8 @@ const GATHER_MS = 40
 /** All of the time may go into a long queue: at the highest rate, what waits to be sealed must not grow. Requests get their turns. */
 const SHARE = 1
 /**
- * Changes that are sealed before requests get their turn: few, for 99 of 100 requests are answered within 16 to 20 ms at half of the
- * highest rate, and within 26 to 40 ms with 125. A turn costs next to nothing.
+ * Changes that are sealed before requests get their turn. Few: at half of the highest rate 99 of 100 repayments are answered within 16 to
+ * 20 ms, with 125 within 26 to 40 ms. A turn costs next to nothing.
  */
 const SLICE = 10
 

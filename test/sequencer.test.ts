@@ -10,8 +10,8 @@ import { startService, type TestService } from './support/service.ts'
 // Events while sequencers are killed, by two instances, pollers and long polls. `npm run try -- events` makes 100,000 changes
 // and 100 kills; MKOPO_CHANGES and MKOPO_KILLS say otherwise.
 
-const CHANGES = Number(process.env.MKOPO_CHANGES ?? 1_200)
-const KILLS = Number(process.env.MKOPO_KILLS ?? 3)
+const CHANGES = Number(process.env.MKOPO_CHANGES ?? 800)
+const KILLS = Number(process.env.MKOPO_KILLS ?? 2)
 const WRITERS = 8
 
 let service: TestService

@@ -220,10 +220,12 @@ it(
 )
 
 it(
-  'a row that is gone from any table is found or on the list',
+  `a row that is gone from any ${ALL_VALUES ? '' : 'unsealed '}table is found or on the list`,
   async () => {
     const wrong: string[] = []
-    for (const table of new Set(columns.map((one) => one.table))) {
+    // `sealFaults.test.ts` removes a row of each sealed table.
+    const isTried = (table: string) => ALL_VALUES || table in UNSEALED
+    for (const table of new Set(columns.map((one) => one.table).filter(isTried))) {
       await client.query(
         `DELETE FROM ${table} WHERE ctid = (SELECT ctid FROM ${table} ORDER BY ${firstOf(table)} ctid LIMIT 1)`,
       )

@@ -17,7 +17,7 @@ import { bodyOf, type Known, writeStatements } from '../../../support/wallets/st
 // `npm run try -- wallets` sends 100,000 payments through 200 kills. The lender is a test organization, whose days are held.
 
 const PAYMENTS = Number(process.env.MKOPO_PAYMENTS ?? 360)
-const KILLS = Number(process.env.MKOPO_KILLS ?? 2)
+const KILLS = Number(process.env.MKOPO_KILLS ?? 1)
 const SEED = Number(process.env.MKOPO_SEED ?? 1)
 /** So that the statement of a wallet for a day has less lines than a body may have. */
 const DAYS = Math.max(2, Math.ceil(PAYMENTS / 25_000))

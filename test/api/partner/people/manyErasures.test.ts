@@ -13,7 +13,7 @@ import { Instances, killOften, Progress } from '../../../support/wallets/instanc
 // `npm run try -- erasures` erases 1,000.
 
 const PEOPLE = Number(process.env.MKOPO_PEOPLE ?? 12)
-const KILLS = Number(process.env.MKOPO_KILLS ?? 2)
+const KILLS = Number(process.env.MKOPO_KILLS ?? 1)
 const SEED = Number(process.env.MKOPO_SEED ?? 1)
 const AT_ONCE = 8
 

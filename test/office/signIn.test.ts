@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { operator } from '../../src/services/access/caller.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
+import { addAccount } from '../support/accounts.ts'
 import { keepJournal } from '../support/journal.ts'
 import { type Office, openOffice, type Person } from '../support/office.ts'
 import { opsOn } from '../support/ops.ts'
@@ -106,7 +108,10 @@ describe('signing in', () => {
   })
 
   it('refuses further attempts after too many failures', async () => {
-    const person = { email: 'guessed@example.com', password: 'wrong' }
+    const email = 'guessed@example.com'
+    const account = { email, password: 'a long enough secret', roles: ['USER'] }
+    await addAccount(service.deps, operator(1, 'test'), account)
+    const person = { email, password: 'wrong' }
     let status = 0
     for (let attempt = 0; attempt < 30 && status !== 429; attempt++)
       status = (await office.post('/sign-in', person, '')).status

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LendingError } from '../../../src/domain/errors.ts'
-import { createAccount } from '../../../src/services/access/accounts.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
-import { cheapHash } from '../../support/cheapHash.ts'
+import { addAccount } from '../../support/accounts.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // Guesses of passwords, many at once, each from an address of its own.
@@ -34,11 +33,7 @@ const guess = (email: string, password: string, on = service) =>
 /** Makes an account that never signed in. */
 async function anAccount(name: string): Promise<{ email: string; password: string }> {
   const person = { email: `${name}@example.com`, password: `the secret of ${name}` }
-  await createAccount(service.deps, operator(1, 'test'), { ...person, roles: ['USER'] })
-  await service.owner.prisma.account.update({
-    where: { email: person.email },
-    data: { passwordHash: cheapHash(person.password) },
-  })
+  await addAccount(service.deps, operator(1, 'test'), { ...person, roles: ['USER'] })
   return person
 }
 

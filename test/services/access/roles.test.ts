@@ -11,6 +11,7 @@ import {
   putRole,
 } from '../../../src/services/access/roles.ts'
 import { createOrganization } from '../../../src/services/organizations/organizations.ts'
+import { addAccount } from '../../support/accounts.ts'
 import { personWith } from '../../support/permitted.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -145,7 +146,7 @@ describe('a role of an organization', () => {
   it('cannot be deleted while an account or a key that counts has it', async () => {
     await putRole(service.deps, admin, 'held', { permissions: ['reports.read'] })
     const account = { email: 'held@ziwa.example', password: PASSWORD, roles: ['held'] }
-    await createAccount(service.deps, admin, account)
+    await addAccount(service.deps, admin, account)
     const { apiKey } = await createApiKey(service.deps, admin, { name: 'held key', roles: ['held'] })
     const deleting = () => deleteRole(service.deps, admin, 'held')
     await expect(deleting()).rejects.toThrow(
@@ -162,7 +163,7 @@ describe('a role of an organization', () => {
       const name = `race-${round}`
       await putRole(service.deps, admin, name, { permissions: ['reports.read'] })
       const account = { email: `${name}@ziwa.example`, password: PASSWORD, roles: ['USER'] }
-      await createAccount(service.deps, admin, account)
+      await addAccount(service.deps, admin, account)
       const [given, deleted] = await Promise.allSettled([
         setRoles(service.deps, admin, account.email, [name]),
         deleteRole(service.deps, admin, name),
@@ -214,7 +215,7 @@ describe('a permission that is taken away', () => {
   it('is refused within 5 s, with the token of before: from the role, and from the account', async () => {
     await putRole(service.deps, admin, 'shrinking', { permissions: ['customers.write'] })
     const account = { email: 'shrinks@ziwa.example', password: PASSWORD, roles: ['shrinking'] }
-    await createAccount(service.deps, admin, account)
+    await addAccount(service.deps, admin, account)
     const token = await tokenFor(account.email)
     expect((await post({ externalId: 'first' }, token)).status).toBe(200)
     await putRole(service.deps, admin, 'shrinking', { permissions: ['collections.work'] })

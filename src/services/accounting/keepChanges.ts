@@ -21,8 +21,11 @@ import { PAYMENT } from '../../domain/payments/paymentText.ts'
 import { LARGEST_INT64 } from '../../toolbox/integers.ts'
 import type { Deps } from '../deps.ts'
 
-/** Changes that are posted before requests get their turn. */
-const SLICE = 125
+/**
+ * Changes that are sealed, or posted, before requests get their turn. Few: at half of the highest rate 99 of 100 repayments are answered
+ * within 16 to 20 ms, with 125 within 26 to 40 ms. A turn costs next to nothing.
+ */
+export const CHANGES_A_TURN = 10
 
 /** Returns the loan that a change names; undefined for a change of something else, and for a damaged id. */
 function loanIdOf({ entity, entityId }: Pick<UnkeptChange, 'entity' | 'entityId'>): bigint | undefined {
@@ -121,9 +124,9 @@ export async function keepChanges(
   changes: readonly UnkeptChange[],
 ): Promise<JournalHead> {
   const keeper = await startKeeping(deps, keeping, head, changes)
-  for (let from = 0; from < changes.length; from += SLICE) {
+  for (let from = 0; from < changes.length; from += CHANGES_A_TURN) {
     if (from > 0) await turn()
-    await keeper.take(changes.slice(from, from + SLICE))
+    await keeper.take(changes.slice(from, from + CHANGES_A_TURN))
   }
   return keeper.end()
 }

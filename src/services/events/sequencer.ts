@@ -22,7 +22,7 @@ import { inTransaction, type Transaction } from '../../db/postgres/transaction.t
 import { readMoment } from '../../db/queries/lists.ts'
 import { moment } from '../../db/queries/rows.ts'
 import { eventTypesOf, untoldTypeOf } from '../../domain/events/changeEvents.ts'
-import type { Keeper } from '../accounting/keepChanges.ts'
+import { CHANGES_A_TURN, type Keeper } from '../accounting/keepChanges.ts'
 import { postSealed } from '../accounting/keeper.ts'
 import type { Deps } from '../deps.ts'
 import { type Job, type Left, SERVICE } from '../jobs/job.ts'
@@ -44,11 +44,6 @@ const IDLE_MS = 500
 const GATHER_MS = 40
 /** All of the time may go into a long queue: at the highest rate, what waits to be sealed must not grow. Requests get their turns. */
 const SHARE = 1
-/**
- * Changes that are sealed before requests get their turn. Few: at half of the highest rate 99 of 100 repayments are answered within 16 to
- * 20 ms, with 125 within 26 to 40 ms. A turn costs next to nothing.
- */
-const SLICE = 10
 
 type SequencerDeps = Pick<
   Deps,
@@ -343,9 +338,9 @@ async function sealAll(secret: ChainSecret, organizationId: number, { end, chang
     return sequence > before ? { ...change, first: before + 1n, last: sequence } : change
   }
 
-  for (let from = 0; from < changes.length; from += SLICE) {
+  for (let from = 0; from < changes.length; from += CHANGES_A_TURN) {
     if (from > 0) await turn()
-    const sealed = changes.slice(from, from + SLICE).map(sealOne)
+    const sealed = changes.slice(from, from + CHANGES_A_TURN).map(sealOne)
     await orNotPosted(() => keeper?.take(sealed))
   }
   const after = { changeId: changes.at(-1)?.id ?? end.changeId, sequence, hash, keyId: secret.keyId }

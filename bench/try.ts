@@ -93,6 +93,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     command: tests('test/api/partner/exports/manyExports.test.ts'),
     settings: { MKOPO_LOANS: 100_000, MKOPO_MISSING: 200, MKOPO_KILLS: 20, MKOPO_SEED: 1 },
   },
+  faults: {
+    tries: 'each fault of a row alone, and each value in each column: book check finds it or its list names it',
+    command: tests('test/ops/sealFaults.test.ts', 'test/ops/everyColumn.test.ts'),
+    settings: { MKOPO_EACH_ALONE: 1 },
+  },
   fuzz: {
     tries: 'mutated requests to both ports',
     command: tests('test/fuzz.test.ts'),

@@ -10,7 +10,7 @@ import { startService, type TestService } from '../support/service.ts'
 // Whatever a column holds, book check names it and checks the rest; or the list of what the check does not prove names it.
 
 /** True in a campaign: each value in each column. In the suite each column has one value, another one from column to column. */
-const ALL_VALUES = process.env.MKOPO_ALL_VALUES === 'true'
+const ALL_VALUES = process.env.MKOPO_EACH_ALONE === '1'
 
 interface Column {
   readonly table: string

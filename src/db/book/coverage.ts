@@ -314,6 +314,9 @@ export const UNSEALED: Readonly<Record<string, TableCoverage>> = {
   },
 }
 
+/** The check opens the words of customers alone. */
+const PERSON_KEY = notFound('the encrypted key of the words of a person, which are not read')
+
 /** Columns of sealed tables that the seal leaves out, and that no other check covers. */
 const LEFT_OUT: Readonly<Record<string, Coverage>> = {
   'loan.carried_version': notFound('only says whether a stored computation may be used again'),
@@ -321,6 +324,8 @@ const LEFT_OUT: Readonly<Record<string, Coverage>> = {
   ...Object.fromEntries(['position', 'done', 'total', 'sums'].map((column) => [`export_file.${column}`, JOB])),
   'loan.carried_forward': partly('a text that is used is compared; without one, the loan is replayed'),
   'credit_standing.score_digest': notFound('only says whether the next score is a new decision'),
+  'guarantor.person_key': PERSON_KEY,
+  'payment.person_key': PERSON_KEY,
 }
 
 /** Returns what is said of a column of a table; undefined of one that is in no list. */

@@ -28,6 +28,9 @@ export async function checkWords(
   } while (rows.length === BATCH)
 }
 
+/** Writes hashes, also one that is nothing: `String([null])` would be the text of no hash. */
+const textOf = (hashes: readonly (bigint | null)[]): string => hashes.map(String).join()
+
 function faultsOf({ people }: Pick<Deps, 'people'>, row: CheckedWords): string[] {
   const { organizationId, id, personKey, identity, identityHashes } = row
   const whose = { organizationId, id }
@@ -41,7 +44,7 @@ function faultsOf({ people }: Pick<Deps, 'people'>, row: CheckedWords): string[]
     const hashes = people.hashesOf(organizationId, known)
     return [
       ...differs.map((member) => `has another ${member} than its words, which are sealed`),
-      ...(String(hashes) === String(identityHashes) ? [] : ['has other hashes than its identity']),
+      ...(textOf(hashes) === textOf(identityHashes) ? [] : ['has other hashes than its identity']),
     ]
   } catch (error) {
     return [`has words that cannot be decrypted: ${error instanceof Error ? error.message : error}`]

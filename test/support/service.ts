@@ -12,6 +12,7 @@ import { openTestClocks } from '../../src/services/testClock/testClocks.ts'
 import { follow, isAhead, machineClock, makeTest } from './ahead.ts'
 import { COUNTS, sendByClient } from './byClient.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
+import { patientReader } from './patientReader.ts'
 import { readJson, writeJson } from './recordIds.ts'
 import { requireSoundBook } from './soundBook.ts'
 import type { Wire } from './wire.ts'
@@ -157,7 +158,8 @@ async function open(
   const { config } = options
   const { serviceUrl: url, db: owner } = database
   const clocks = { now: machineClock(clock), businessNow: clock.look }
-  const deps = await openService({ ...options, ...clocks, databaseUrl: url })
+  const opened = await openService({ ...options, ...clocks, databaseUrl: url })
+  const deps = Object.assign(opened, { statements: patientReader() })
   if (isAhead) await follow(deps, owner, clock)
   const app = await buildApp(deps)
   const tokens = { partner: await tokenOf(deps, DEMO_PARTNER), operator: await tokenOf(deps, DEMO_OPERATOR) }

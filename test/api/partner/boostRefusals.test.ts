@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { STATEMENT_PLACES } from '../../../src/services/walletStatements/limits.ts'
-import { openStatementReader } from '../../../src/services/walletStatements/reader.ts'
 import { createGate } from '../../../src/toolbox/gate.ts'
 import * as hostile from '../../support/hostilePdf.ts'
 import { within } from '../../support/patience.ts'
@@ -19,9 +18,6 @@ let _statement: Buffer
 let small: Buffer
 beforeAll(async () => {
   service = await startService()
-  // As it is, but patient: other tests want the machine too, and that it is busy is not the file's fault.
-  service.deps.statements.close()
-  Object.assign(service.deps, { statements: openStatementReader({ patience: 110_000 }) })
   for (const externalId of ['asha', 'juma', 'neema']) await service.post('/v1/customers', { body: { externalId } })
   _statement = await statementPdf(fictionalStatement())
   small = await smallStatement('2026-05-01', '2026-06-30')

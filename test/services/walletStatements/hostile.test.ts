@@ -1,15 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { currencyOf } from '../../../src/domain/money.ts'
-import { STATEMENT_LIMITS } from '../../../src/services/walletStatements/limits.ts'
-import { openStatementReader } from '../../../src/services/walletStatements/reader.ts'
 import * as hostile from '../../support/hostilePdf.ts'
 import { within } from '../../support/patience.ts'
+import { patientReader, READER_PATIENCE_MS } from '../../support/patientReader.ts'
 import { drawn, fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 
 const TZS = currencyOf('TZS')
 /** Three times that of the service: the process that reads has a low priority, and the tests beside it have all cores busy. */
-const PATIENCE_MS = within(3 * STATEMENT_LIMITS.patience)
-const reader = openStatementReader({ patience: PATIENCE_MS })
+const reader = patientReader()
 const GIB = 2 ** 30
 /** The longest time for which the service's event loop may be blocked. */
 const LONGEST_PAUSE_MS = 3_000
@@ -35,7 +33,7 @@ async function longestPause(work: Promise<unknown>): Promise<number> {
 }
 
 describe('hostile files are answered within the limit, while another statement is read', {
-  timeout: PATIENCE_MS + within(10_000),
+  timeout: READER_PATIENCE_MS + within(10_000),
 }, () => {
   const cut = async () => (await statementPdf(fictionalStatement())).subarray(0, 20_000)
   const memory = /needs too much memory to read/
@@ -77,7 +75,7 @@ describe('hostile files are answered within the limit, while another statement i
       code: 'invalid_argument',
       faults: [{ role: 'statement', wording: expect.stringMatching(message) }],
     })
-    expect(performance.now() - started).toBeLessThan(PATIENCE_MS + within(1000))
+    expect(performance.now() - started).toBeLessThan(READER_PATIENCE_MS + within(1000))
     if (isLong) expect(await other).toMatchObject({ months: 2 })
     expect(await pause).toBeLessThan(LONGEST_PAUSE_MS)
     // A bomb does not grow the process that serves.
@@ -85,12 +83,12 @@ describe('hostile files are answered within the limit, while another statement i
   })
 
   it('a reading longer than the limit is killed, with that reason', async () => {
-    const hurried = openStatementReader({ milliseconds: 1000 })
+    const hurried = patientReader({ milliseconds: 1000 })
     await expect(hurried.read(hostile.endlessText(180_000), TZS)).rejects.toThrow('took longer than 1 seconds to read')
   })
 
   it('what there is no time for is not called the file’s fault', async () => {
-    const impatient = openStatementReader({ patience: 20 })
+    const impatient = patientReader({ patience: 20 })
     await expect(impatient.read(small, TZS)).rejects.toMatchObject({ code: 'unavailable', retryAfter: 5 })
   })
 })

@@ -3,15 +3,16 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { currencyOf } from '../../../src/domain/money.ts'
 import { parseStatement } from '../../../src/services/walletStatements/parse.ts'
-import { openStatementReader, statementHash } from '../../../src/services/walletStatements/reader.ts'
+import { statementHash } from '../../../src/services/walletStatements/reader.ts'
 import { readAmount, readDate } from '../../../src/services/walletStatements/table.ts'
 import { linesOf } from '../../../src/services/walletStatements/text.ts'
+import { patientReader } from '../../support/patientReader.ts'
 import { readHere } from '../../support/readHere.ts'
 import { fictionalStatement, type StatementSketch, statementPdf } from '../../support/statementPdf.ts'
 
 const TZS = currencyOf('TZS')
 const UGX = currencyOf('UGX')
-const reader = openStatementReader()
+const reader = patientReader()
 
 /** What the figures should be, computed from the sketch and not from what is drawn. */
 function expectedOf({ movements, opening }: StatementSketch) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { currencyOf } from '../../../src/domain/money.ts'
-import { openStatementReader } from '../../../src/services/walletStatements/reader.ts'
+import { patientReader } from '../../support/patientReader.ts'
 import { readHere } from '../../support/readHere.ts'
 import { drawn, fictionalStatement, type StatementSketch, statementPdf } from '../../support/statementPdf.ts'
 
@@ -83,14 +83,12 @@ describe('a PDF that is no statement we read', () => {
     ['encrypted, but open to everybody', { ownerPassword: '12345' }],
   ])('%s', async (_name, options) => {
     const pdf = await drawn((document) => document.text('x'), options)
-    await expect(openStatementReader().read(pdf, TZS)).rejects.toEqual(
-      refusal('is encrypted: send it without a password'),
-    )
+    await expect(patientReader().read(pdf, TZS)).rejects.toEqual(refusal('is encrypted: send it without a password'))
   })
 
   it('more bytes, pages or characters than are read', async () => {
     const pdf = await statementPdf(short())
-    const small = (limits: object) => openStatementReader(limits).read(pdf, TZS)
+    const small = (limits: object) => patientReader(limits).read(pdf, TZS)
     await expect(small({ bytes: 1024 })).rejects.toEqual(refusal(/^is \d+ bytes: at most 1024/))
     await expect(small({ pages: 3 })).rejects.toEqual(refusal('has 5 pages: at most 3 are read'))
     await expect(small({ characters: 999 })).rejects.toEqual(refusal('holds more than 999 characters'))
@@ -100,14 +98,14 @@ describe('a PDF that is no statement we read', () => {
 describe('a reading', () => {
   it('is ended where its caller goes', async () => {
     const request = new AbortController()
-    const gone = openStatementReader().read(await statementPdf(short()), TZS, request.signal)
+    const gone = patientReader().read(await statementPdf(short()), TZS, request.signal)
     request.abort(new Error('gone'))
     await expect(gone).rejects.toThrow('gone')
   })
 
   it('is ended by the close, after which none begins', async () => {
     const pdf = await statementPdf(short())
-    const reader = openStatementReader()
+    const reader = patientReader()
     const reading = reader.read(pdf, TZS)
     reader.close()
     const refused = { status: 'rejected', reason: { code: 'unavailable' } }

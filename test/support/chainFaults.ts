@@ -12,8 +12,8 @@ const head = (column: string, value: string, said: RegExp): SealFault => ({
   said,
 })
 
-/** The change that made the first loan, whose seal has a digest. */
-const OF_A_LOAN = `(SELECT min(change_id) FROM event WHERE organization_id = 1 AND type = 'loan.disbursed')`
+/** The change that made the first customer, whose seal has a digest. */
+const OF_A_CUSTOMER = `(SELECT min(change_id) FROM event WHERE organization_id = 1 AND type = 'customer.created')`
 
 /** Rows of the chain itself: changed, removed, added, renumbered. */
 export const CHAIN_FAULTS: readonly SealFault[] = [
@@ -23,7 +23,7 @@ export const CHAIN_FAULTS: readonly SealFault[] = [
   part('digest', `decode(repeat('00', 32), 'hex')`),
   {
     name: 'another event.digest: NULL',
-    spoil: `UPDATE event SET digest = NULL WHERE change_id = ${OF_A_LOAN} AND part = 0`,
+    spoil: `UPDATE event SET digest = NULL WHERE change_id = ${OF_A_CUSTOMER} AND part = 0`,
     said: /^event \d+\/0: digest was changed after it was sealed/m,
   },
   part('marks', `decode('00', 'hex')`),

@@ -1,3 +1,11 @@
+import type { StoredChange } from '../../domain/loan/change/changeText.ts'
+import {
+  linesFromText,
+  type MadeLine,
+  type MadeLoan,
+  madeFromText,
+  saysContract,
+} from '../../domain/loan/change/madeText.ts'
 import { roleToText } from '../../domain/loan/restructure/planText.ts'
 import { CHANGES_OF_CUSTOMER } from '../audit/changes.ts'
 import { instantText } from '../audit/stamp.ts'
@@ -115,8 +123,14 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
   } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
 )
 
-/** Returns the rows that a change names by its key; those of credit are found by `readCreditRows`. */
-function namedBy({ entity, entityId, action }: TrailedRow): Named[] {
+/** Returns whether a change itself says the loan that it made: the seal of the change covers the loan then. */
+export const saysLoan = (change: TrailedRow): boolean =>
+  change.entity === 'loan' && change.action === 'create' && saysContract(trailText(change, 'change'))
+
+/** Returns the rows that a change names by its key, and does not say itself; those of credit are found by `readCreditRows`. */
+function namedBy(change: TrailedRow): Named[] {
+  const { entity, entityId, action } = change
+  if (saysLoan(change)) return []
   const [table, actions] = ROW_OF.get(entity) ?? []
   return table && (actions === undefined || actions.includes(action)) ? [{ table, key: entityId }] : []
 }
@@ -127,11 +141,61 @@ function postedBy({ entity, loanChange }: TrailedChange): Named[] {
   return posted ? [{ table: 'loan_entry', key: String(posted.id) }] : []
 }
 
+/** A row as a change itself says it. */
+export interface SaidRow extends Omit<SealedRow, 'values'> {
+  /** By the columns of `SEALED`; undefined: the change does not say it. */
+  readonly values: readonly (string | null | undefined)[]
+}
+
 /**
- * Returns the row of the entry that a change posted, as the change itself says it: the seal of the change covers the entry,
- * and no digest is made of its row.
+ * Returns the rows that a change itself says: the loan that it made, with its schedule, and the entry that it posted. The seal of
+ * the change covers them, and no digest is made of them.
  */
-export function postedRows(change: TrailedChange): SealedRow[] {
+export const saidRows = (change: TrailedChange): SaidRow[] => [...madeRows(change), ...postedRows(change)]
+
+function madeRows(change: TrailedChange): SaidRow[] {
+  const made = saysLoan(change) ? madeFromText(trailText(change, 'change')) : undefined
+  const { entityId: key, loanChange } = change
+  if (made === undefined || loanChange === undefined) return []
+  const loan = { table: 'loan', key, values: loanTexts(change, loanChange, made) } as const
+  const lines = linesFromText(made.schedule ?? '', made.disbursedOn ?? '')
+  return [loan, ...lines.map((line, index) => lineRow(key, index + 1, line))]
+}
+
+function loanTexts(change: TrailedChange, { productId, currency }: StoredChange, made: Partial<MadeLoan>) {
+  const texts: Record<(typeof SEALED.loan.columns)[number], string | null | undefined> = {
+    // The database gives it when the row is inserted.
+    arrival: undefined,
+    customer_id: made.customer,
+    product_id: productId === null ? null : String(productId),
+    external_id: made.externalId ?? null,
+    currency,
+    principal: made.principal,
+    number_of_repayments: String(made.repayments),
+    rate_per_period: made.rate,
+    penalty_amount: made.penalty ?? null,
+    disbursed_at: instantOf(made.disbursedAt),
+    disbursed_on: made.disbursedOn,
+    due_on: made.dueOn,
+    due_at: instantOf(made.dueAt),
+    record: made.record ? jsonbText(made.record) : null,
+    created_at: trailText(change, 'at'),
+    account_no: made.accountNo,
+    rules: made.rules ? jsonbText(made.rules) : null,
+    penalty_holds: null,
+  }
+  return SEALED.loan.columns.map((column) => texts[column])
+}
+
+function lineRow(loan: string, period: number, line: MadeLine): SaidRow {
+  const { fromDate, dueDate, principal, interest, fees } = line
+  return { table: 'loan_period', key: `${loan}/${period}`, values: [fromDate, dueDate, principal, interest, fees] }
+}
+
+const instantOf = (instant: number | undefined): string | undefined =>
+  typeof instant === 'number' && Number.isFinite(instant) ? instantText(instant) : undefined
+
+function postedRows(change: TrailedChange): SaidRow[] {
   const { entity, entityId, loanChange } = change
   const posted = entity === 'loan' ? loanChange?.posted : undefined
   if (!posted) return []
@@ -197,17 +261,33 @@ export async function readSealed(
   )
 }
 
-/** Reads the entries that changes posted, as their rows are now, by change. A row that is not there is given with nulls. */
-export async function readPosted(
+/**
+ * Reads the rows that changes themselves say, as they are now, by change: a loan, all lines of its schedule, and the entry. A row
+ * that is not there is given with nulls, and a line that is not there is left out.
+ */
+export async function readSaid(
   transaction: Transaction,
   organizationId: number,
   changes: readonly TrailedChange[],
 ): Promise<Map<bigint, SealedRow[]>> {
-  const found = await readRows(transaction, organizationId, 'loan_entry', changes.flatMap(postedBy))
+  const made = changes.filter(saysLoan).map(({ entityId: key }): Named => ({ table: 'loan', key }))
+  const loans = await readRows(transaction, organizationId, 'loan', made)
+  const lines = await readSchedules(transaction, organizationId, loanOf(made))
+  const entries = await readRows(transaction, organizationId, 'loan_entry', changes.flatMap(postedBy))
+  const rowOf = ({ table, key }: Named, found: ReadonlyMap<string, Texts>): SealedRow => ({
+    table,
+    key,
+    values: found.get(key) ?? absent(table),
+  })
   return new Map(
     changes.map((change) => [
       change.id,
-      postedBy(change).map(({ table, key }) => ({ table, key, values: found.get(key) ?? absent(table) })),
+      [
+        ...(saysLoan(change)
+          ? [rowOf({ table: 'loan', key: change.entityId }, loans), ...(lines.get(change.entityId) ?? [])]
+          : []),
+        ...postedBy(change).map((named) => rowOf(named, entries)),
+      ],
     ]),
   )
 }
@@ -218,6 +298,7 @@ async function readRows(
   table: ByKey,
   rows: readonly Named[],
 ): Promise<Map<string, Texts>> {
+  if (rows.length === 0) return new Map()
   const keys = [...new Set(rows.map(({ key }) => key))].filter(CAN_BE[KEY_TYPES[table]])
   const read = await transaction.query<{ key: string; values: Texts }>(READ[table]({ organizationId, keys }))
   return new Map(read.rows.map(({ key, values }) => [key, values]))

@@ -1,4 +1,5 @@
 import type { LoanChanged } from '../../domain/loan/change/change.ts'
+import { madeLoan } from '../../domain/loan/change/madeText.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import { toStoredRules } from '../../domain/loan/rules/storedRules.ts'
 import type { LoanTerms } from '../../domain/loan/terms/terms.ts'
@@ -109,11 +110,12 @@ export async function insertLoans(
 ): Promise<Inserted[]> {
   const { sent, rivals } = withoutRepeats(loans)
   const seal = await sealFor(db, sent.filter(({ record }) => record?.description).map(ownerOf))
+  const stored = sent.map((loan) => withSealed(loan, seal))
   const { rows } = await db.pool.query<InsertedRow>(
     (isPatient ? insertPatiently : insert)(
-      sent.map((loan) => loanRow(withSealed(loan, seal))),
-      sent.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
-      sent.map((loan) => trailOf(db.pool, loan)),
+      stored.map(loanRow),
+      stored.flatMap(({ author, id, terms }) => periodRows(author.organizationId, id, terms.schedule)),
+      stored.map((loan) => trailOf(db.pool, loan)),
     ),
   )
   const outcomes = await readOutcomes(db, sent, rows)
@@ -166,8 +168,9 @@ export const periodRows = (organizationId: number, loanId: bigint, schedule: rea
     fees,
   ])
 
-const trailOf = (stamping: Stamping, { author, id, at, changed, customerId, productId }: NewLoan): unknown[] => {
-  const trace = traceOf(changed, { after: { customerId, productId } })
+const trailOf = (stamping: Stamping, loan: NewLoan): unknown[] => {
+  const { author, id, at, changed, customerId, productId } = loan
+  const trace = traceOf(changed, { after: { customerId, productId }, made: madeLoan(loan) })
   return trailRow(stamping, author, at, { entity: 'loan', id }, { trace, transactionId: null })
 }
 

@@ -6,6 +6,7 @@ import {
   type ShownFigures,
   type StoredChange,
 } from '../../domain/loan/change/changeText.ts'
+import type { MadeLoan } from '../../domain/loan/change/madeText.ts'
 import type { Trace } from '../audit/trail.ts'
 import { type ColumnTypes, moment } from '../queries/rows.ts'
 
@@ -74,10 +75,11 @@ export const figures = ({
   return totalWrittenOff > 0n ? { ...always, totalRecovered } : always
 }
 
-/** Further members of the trail before and after a change, for those who read it. */
+/** Further members of the trail: before and after a change, for those who read it, and the contract of a loan that is made. */
 export interface MoreOfTrail {
   readonly before?: object
   readonly after?: object
+  readonly made?: MadeLoan | undefined
 }
 
 /**
@@ -86,7 +88,7 @@ export interface MoreOfTrail {
  */
 export function traceOf(changed: LoanChanged, more?: MoreOfTrail): Trace {
   const { action, before, after } = changed
-  const change = changeToText(changed)
+  const change = changeToText(changed, more?.made)
   if (!more) return { action, before: null, after: null, change }
   return {
     action,

@@ -13,16 +13,17 @@ import {
   rememberLastChanges,
   type StoredPart,
 } from '../../db/events/sealedChain.ts'
-import { postedRows, readPosted, readSealed } from '../../db/events/sealedRows.ts'
+import { readSaid, readSealed, saidRows, saysLoan } from '../../db/events/sealedRows.ts'
 import type { SealedRow, TrailedChange } from '../../db/events/trailedChange.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import { type EventHash, type Head, headText } from '../events/chainHeads.ts'
 import { type ChainSecret, marksOf, nameMarkOf, readMarks } from '../events/seal.ts'
 import type { Add, CheckParts } from './checkParts.ts'
 import {
+  type CheckedChange,
   checkPart,
-  differencesOfEntries,
   differencesOfRows,
+  differencesOfSaid,
   isAbsent,
   type PartWalk,
   partName,
@@ -183,7 +184,7 @@ async function checkBatch(
   const byChange = Map.groupBy(parts, ({ changeId }) => changeId)
   const known = new Map(changes.map((change) => [change.id, change]))
   const later = await findChangedLater(snapshot, walk.organizationId, changes, walk.lastChanges)
-  const entries = await readPosted(snapshot, walk.organizationId, changes)
+  const said = await readSaid(snapshot, walk.organizationId, changes)
   const ids = [...new Set([...known.keys(), ...byChange.keys()])].sort((one, other) => Number(one - other))
   let rows = new Map<bigint, SealedRow[]>()
   for (const [index, id] of ids.entries()) {
@@ -196,22 +197,13 @@ async function checkBatch(
     const made = change
       ? await withLostDecision(snapshot, walk.organizationId, { change, rows: rows.get(id)! }, own[0])
       : []
-    checkChange(walk, { id, change, rows: made, entries: entries.get(id) ?? [], isChangedLater: later.has(id) }, own)
+    const checked = { id, change, rows: made, said: change ? saidRows(change) : [], found: said.get(id) ?? [] }
+    checkChange(walk, { ...checked, isChangedLater: later.has(id) }, own)
   }
 }
 
-/** A change of the trail, of a seal, or of both. */
-interface CheckedChange {
-  readonly id: bigint
-  readonly change: TrailedChange | undefined
-  readonly rows: readonly SealedRow[]
-  /** The entry that the change posted, as its row is now. */
-  readonly entries: readonly SealedRow[]
-  readonly isChangedLater: boolean
-}
-
 function checkChange(walk: ChainWalk, checked: CheckedChange, parts: readonly StoredPart[]): void {
-  const { id, change, rows, entries, isChangedLater } = checked
+  const { id, change, rows, isChangedLater } = checked
   if (change === undefined) walk.fault(`audit_entry ${id}`, 'is not there, and it is sealed')
   else if (parts.length === 0 || parts[0]!.part !== 0) {
     walk.fault(`event ${id}/0`, 'is not there: the change is in the trail, and has no seal')
@@ -219,7 +211,7 @@ function checkChange(walk: ChainWalk, checked: CheckedChange, parts: readonly St
   }
   if (change) {
     checkStamp(walk, change)
-    for (const { of, message } of differencesOfEntries(id, postedRows(change), entries)) walk.fault(of, message)
+    for (const { of, message } of differencesOfSaid(id, checked)) walk.fault(of, message)
   }
   if (parts.length > 0) walk.last = id
   for (const [index, stored] of parts.entries()) {
@@ -230,7 +222,8 @@ function checkChange(walk: ChainWalk, checked: CheckedChange, parts: readonly St
     }
     const changed = checkPart(walk, stored, change, rows)
     compareHeads(walk, id, stored)
-    if (stored.part !== 0 || change === undefined || changed === 'digest') continue
+    // Release 0.1.0 made a digest of a loan that its change says, too.
+    if (stored.part !== 0 || change === undefined || changed === 'digest' || saysLoan(change)) continue
     const marks = readMarks(changed === 'marks' ? marksOf(change.trail, rows) : stored.marks)
     if (marks === undefined) continue
     for (const { of, message } of differencesOfRows(id, rows, { digest: stored.digest, marks, isChangedLater }))

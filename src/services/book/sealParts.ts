@@ -1,5 +1,6 @@
 import type { StoredPart } from '../../db/events/sealedChain.ts'
 import { absent, SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealedColumns.ts'
+import type { SaidRow } from '../../db/events/sealedRows.ts'
 import type { SealedRow, TrailedChange } from '../../db/events/trailedChange.ts'
 import { untoldTypeOf } from '../../domain/events/changeEvents.ts'
 import { EVENT_TYPES } from '../../domain/events/eventTypes.ts'
@@ -154,6 +155,19 @@ function changedColumn(
   return makes({ ...stored, marks: marksOf(change.trail, rows) }) ? 'marks' : undefined
 }
 
+/** A change of the trail, of a seal, or of both. */
+export interface CheckedChange {
+  readonly id: bigint
+  readonly change: TrailedChange | undefined
+  /** The rows of which the seal has a digest. */
+  readonly rows: readonly SealedRow[]
+  /** The rows that the change itself says. */
+  readonly said: readonly SaidRow[]
+  /** The same rows as they are now. */
+  readonly found: readonly SealedRow[]
+  readonly isChangedLater: boolean
+}
+
 /** A difference between a row and the seal of the change that made it true. */
 interface RowDifference {
   /** `loan 4000000000000001`. */
@@ -195,19 +209,30 @@ export function differencesOfRows(
   ]
 }
 
-/** Compares the entry that a change posted with what the change itself, which is sealed, says of it. */
-export const differencesOfEntries = (
+/**
+ * Compares rows with what the change itself, which is sealed, says of them.
+ * @param isChangedLater whether the rows that can change were changed again: those are not compared
+ */
+export function differencesOfSaid(
   changeId: bigint,
-  posted: readonly SealedRow[],
-  found: readonly SealedRow[],
-): RowDifference[] =>
-  posted.flatMap((said, place) => {
-    const row = found[place]
-    if (!row || isAbsent(row)) return [{ of: nameOf(said), message: goneMessage(changeId) }]
-    const { columns } = SEALED[said.table]
-    const changed = columns.filter((_, index) => row.values[index] !== said.values[index])
-    return changed.map((column) => ({ of: nameOf(said), message: changedMessage(column, changeId) }))
+  { said, found, isChangedLater }: Pick<CheckedChange, 'said' | 'found' | 'isChangedLater'>,
+): RowDifference[] {
+  const isCompared = ({ table }: Pick<SealedRow, 'table'>) => !(isChangedLater && SEALED[table].isMutable)
+  const left = new Map(found.map((row) => [nameOf(row), row]))
+  const differences = said.filter(isCompared).flatMap((one) => {
+    const row = left.get(nameOf(one))
+    left.delete(nameOf(one))
+    if (!row || isAbsent(row)) return [{ of: nameOf(one), message: goneMessage(changeId) }]
+    const { columns } = SEALED[one.table]
+    const changed = columns.filter(
+      (_, index) => one.values[index] !== undefined && one.values[index] !== row.values[index],
+    )
+    return changed.map((column) => ({ of: nameOf(one), message: changedMessage(column, changeId) }))
   })
+  const tables = new Set(said.map(({ table }) => table))
+  const more = [...left.values()].filter((row) => isCompared(row) && tables.has(row.table))
+  return [...differences, ...more.map((row) => ({ of: nameOf(row), message: notAmongMessage(changeId) }))]
+}
 
 const equal = (one: Buffer | null, other: Buffer | null): boolean =>
   one === null || other === null ? one === other : one.equals(other)
@@ -242,7 +267,7 @@ function differencesOf(
     if (isAbsent(row)) return [{ of: nameOf(row), message: goneMessage(changeId) }]
     // A decision is found by its customer and time, and not by its key.
     if (row.table === 'credit_decision') return [{ of: nameOf(row), message: changedMessage('id', changeId) }]
-    return [{ of: nameOf(row), message: `is not among the rows that change ${changeId} sealed` }]
+    return [{ of: nameOf(row), message: notAmongMessage(changeId) }]
   }
   const { table, values } = row
   const wasAbsent = absent(table).every((_, index) => sealedAs(table, marks, index, null))
@@ -257,6 +282,7 @@ function differencesOf(
 const sealedAs = (table: SealedRow['table'], marks: RowMarks, index: number, value: string | null): boolean =>
   marks.values[index] === markOf(SEALED[table].columns[index]!, value)
 
+const notAmongMessage = (changeId: bigint): string => `is not among the rows that change ${changeId} sealed`
 const goneMessage = (changeId: bigint): string => `is not there, and change ${changeId} sealed it`
 const changedMessage = (column: string, changeId: bigint): string => `${column} is not what change ${changeId} sealed`
 

@@ -7,6 +7,7 @@ import { NONE, type Portions } from '../portions.ts'
 import type { AtChargeOff, Forgone, Unearned } from '../recognition.ts'
 import { roleToText } from '../restructure/planText.ts'
 import type { ChangeableTerms, LoanChanged } from './change.ts'
+import type { MadeLoan } from './madeText.ts'
 
 /** Balances that no receiver is told of. */
 type Untold = 'daysOverdue' | 'penaltyOverdue' | 'nextChangeAt'
@@ -46,11 +47,13 @@ export interface StoredChange
  * Writes a change of a loan as JSON, by the names of its members. Amounts are texts of minor units; a member of nothing is
  * left out: an amount of 0, a day that there is none of, `false`. Of the loan before the change only what differs is written.
  * The value date of the entry that was posted is the day of the change.
+ * @param made the contract of a loan that the change makes
  */
-export function changeToText(changed: LoanChanged): string {
+export function changeToText(changed: LoanChanged, made?: MadeLoan): string {
   const { version, on, isImported, before, after, between, posted, reversed, reason, outcome } = changed
   const { productId, currency, terms, consequences } = changed
   return JSON.stringify({
+    made,
     version,
     on,
     product: productId ?? undefined,

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { linesFromText, madeFromText, madeLoan, saysContract } from '../../../../src/domain/loan/change/madeText.ts'
+import type { LoanTerms } from '../../../../src/domain/loan/terms/terms.ts'
+import type { Instalment } from '../../../../src/domain/schedule/schedule.ts'
+
+const line = (period: number, more: Partial<Instalment> = {}): Instalment => ({
+  period,
+  fromDate: `2026-${String(period).padStart(2, '0')}-28`,
+  dueDate: `2026-${String(period + 1).padStart(2, '0')}-28`,
+  principal: 10_000n,
+  interest: 500n,
+  fees: 0n,
+  ...more,
+})
+
+const made = (schedule: readonly Instalment[]) =>
+  madeLoan({
+    customerId: 7n,
+    externalId: null,
+    accountNo: 12n,
+    terms: {
+      principal: 20_000n,
+      numberOfRepayments: schedule.length,
+      ratePerPeriod: 50_000n,
+      penaltyAmount: null,
+      disbursedAt: 1_769_581_800_000,
+      disbursedOn: '2026-01-28',
+      dueAt: 1_774_679_400_000,
+      dueOn: '2026-03-28',
+      rules: null,
+      schedule,
+    } as unknown as LoanTerms,
+  })
+
+describe('the contract in the change of a new loan', () => {
+  it('has each line of the schedule, which begins at the due date before unless it says another day', () => {
+    const schedule = [line(1), line(2, { fromDate: '2026-02-25', fees: 5n }), line(3)]
+    const { schedule: text } = made(schedule)!
+    expect(text).toBe('2026-02-28 10000 500 0;2026-03-28 10000 500 5 2026-02-25;2026-04-28 10000 500 0')
+    expect(linesFromText(text, '2026-01-28')).toEqual(
+      schedule.map(({ fromDate, dueDate, principal, interest, fees }) => ({
+        fromDate,
+        dueDate,
+        principal: String(principal),
+        interest: String(interest),
+        fees: String(fees),
+      })),
+    )
+  })
+
+  it('is left out where the schedule has more than 60 lines, or periods that do not count from 1', () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, index) => line(1, { period: index + 1 }))
+    expect(made(lines(60))).toBeDefined()
+    expect(made(lines(61))).toBeUndefined()
+    expect(made([line(1), line(3)])).toBeUndefined()
+  })
+
+  it('is read from the text of the change, and only where it stands at its beginning', () => {
+    const contract = made([line(1)])!
+    const text = JSON.stringify({ made: contract, version: 1 })
+    expect(saysContract(text)).toBe(true)
+    expect(madeFromText(text)).toEqual(JSON.parse(JSON.stringify(contract)))
+    for (const other of [null, '{"version":1}', '{"version":1,"made":{"schedule":"","disbursedOn":""}}'])
+      expect([saysContract(other), madeFromText(other)]).toEqual([false, undefined])
+  })
+
+  it('is not read from a damaged text', () => {
+    for (const damaged of ['{"made":{', '{"made":{}}', '{"made":{"schedule":5,"disbursedOn":"2026-01-28"}}'])
+      expect(madeFromText(damaged), damaged).toBeUndefined()
+  })
+})

@@ -31,7 +31,10 @@ export interface MadeLoan {
   readonly dueOn: LocalDate
   readonly rules?: StoredRules | undefined
   readonly record?: object | undefined
-  /** The lines by their period, apart by `;`: `due principal interest fees`, and the first day where it is not the due date before. */
+  /**
+   * The lines by their period, apart by `;`: `due principal interest fees`, and the first day where it is not the due date before.
+   * A line that differs from the one before in its due date alone has nothing but that.
+   */
   readonly schedule: string
 }
 
@@ -71,23 +74,27 @@ export function madeLoan({ customerId, externalId, accountNo, terms, record }: N
 
 function linesToText(schedule: readonly Instalment[], disbursedOn: LocalDate): string {
   let text = ''
-  let before = disbursedOn
+  let [before, amountsBefore] = [disbursedOn, '']
   for (const { fromDate, dueDate, principal, interest, fees } of schedule) {
+    const amounts = ` ${principal} ${interest} ${fees}`
     if (text !== '') text += ';'
-    text += `${dueDate} ${principal} ${interest} ${fees}`
-    if (fromDate !== before) text += ` ${fromDate}`
+    text += dueDate
+    if (fromDate !== before) text += `${amounts} ${fromDate}`
+    else if (amounts !== amountsBefore) text += amounts
     before = dueDate
+    amountsBefore = amounts
   }
   return text
 }
 
 /** Reads the lines of a schedule from their text; lines of a damaged text have empty texts. */
 export function linesFromText(text: string, disbursedOn: string): MadeLine[] {
-  let before = disbursedOn
+  let before: MadeLine = { fromDate: '', dueDate: disbursedOn, principal: '', interest: '', fees: '' }
   return text.split(';').map((line) => {
-    const [dueDate = '', principal = '', interest = '', fees = '', fromDate = before] = line.split(' ')
-    before = dueDate
-    return { fromDate, dueDate, principal, interest, fees }
+    const [dueDate = '', principal, interest = '', fees = '', fromDate = before.dueDate] = line.split(' ')
+    const amounts = principal === undefined ? before : { principal, interest, fees }
+    before = { fromDate, dueDate, principal: amounts.principal, interest: amounts.interest, fees: amounts.fees }
+    return before
   })
 }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { linesFromText, madeFromText, madeLoan, saysContract } from '../../../../src/domain/loan/change/madeText.ts'
 import type { LoanTerms } from '../../../../src/domain/loan/terms/terms.ts'
@@ -11,6 +12,12 @@ const line = (period: number, more: Partial<Instalment> = {}): Instalment => ({
   interest: 500n,
   fees: 0n,
   ...more,
+})
+
+/** A line in texts. */
+const texts = ({ fromDate, dueDate, principal, interest, fees }: Instalment) => ({
+  ...{ fromDate, dueDate },
+  ...{ principal: String(principal), interest: String(interest), fees: String(fees) },
 })
 
 const made = (schedule: readonly Instalment[]) =>
@@ -33,18 +40,25 @@ const made = (schedule: readonly Instalment[]) =>
   })
 
 describe('the contract in the change of a new loan', () => {
-  it('has each line of the schedule, which begins at the due date before unless it says another day', () => {
-    const schedule = [line(1), line(2, { fromDate: '2026-02-25', fees: 5n }), line(3)]
+  it('has each line of the schedule: its first day only where that is not the due date before, its amounts where they are others', () => {
+    const schedule = [line(1), line(2), line(3, { fromDate: '2026-02-25' }), line(4), line(5, { fees: 5n }), line(6)]
     const { schedule: text } = made(schedule)!
-    expect(text).toBe('2026-02-28 10000 500 0;2026-03-28 10000 500 5 2026-02-25;2026-04-28 10000 500 0')
-    expect(linesFromText(text, '2026-01-28')).toEqual(
-      schedule.map(({ fromDate, dueDate, principal, interest, fees }) => ({
-        fromDate,
-        dueDate,
-        principal: String(principal),
-        interest: String(interest),
-        fees: String(fees),
-      })),
+    expect(text).toBe(
+      '2026-02-28 10000 500 0;2026-03-28;2026-04-28 10000 500 0 2026-02-25;2026-05-28;2026-06-28 10000 500 5;2026-07-28 10000 500 0',
+    )
+    expect(linesFromText(text, '2026-01-28')).toEqual(schedule.map(texts))
+  })
+
+  it('says every schedule whole', () => {
+    const few = fc.bigInt(0n, 2n)
+    const anyLine = fc.record({ isFrom: fc.boolean(), principal: few, interest: few, fees: few })
+    fc.assert(
+      fc.property(fc.array(anyLine, { minLength: 1, maxLength: 9 }), (lines) => {
+        const schedule = lines.map(({ isFrom, ...amounts }, index) =>
+          line(index + 1, { ...amounts, ...(isFrom && { fromDate: '2026-01-01' }) }),
+        )
+        expect(linesFromText(made(schedule)!.schedule, '2026-01-28')).toEqual(schedule.map(texts))
+      }),
     )
   })
 

@@ -1,11 +1,11 @@
 import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import {
+  type Contract,
+  type ContractLine,
+  contractFromText,
+  hasContract,
   linesFromText,
-  type MadeLine,
-  type MadeLoan,
-  madeFromText,
-  saysContract,
-} from '../../domain/loan/change/madeText.ts'
+} from '../../domain/loan/change/contractText.ts'
 import { roleToText } from '../../domain/loan/restructure/planText.ts'
 import { CHANGES_OF_CUSTOMER } from '../audit/changes.ts'
 import { instantText } from '../audit/stamp.ts'
@@ -123,14 +123,14 @@ const ROW_OF: ReadonlyMap<string, readonly [table: ByKey, actions?: readonly str
   } satisfies Record<string, readonly [table: ByKey, actions?: readonly string[]]>),
 )
 
-/** Returns whether a change itself says the loan that it made: the seal of the change covers the loan then. */
-export const saysLoan = (change: TrailedRow): boolean =>
-  change.entity === 'loan' && change.action === 'create' && saysContract(trailText(change, 'change'))
+/** Returns whether the text of a change has the row of the loan that it made. */
+export const hasLoanInText = (change: TrailedRow): boolean =>
+  change.entity === 'loan' && change.action === 'create' && hasContract(trailText(change, 'change'))
 
-/** Returns the rows that a change names by its key, and does not say itself; those of credit are found by `readCreditRows`. */
+/** Returns the rows that a change names by its key and does not have in its text; those of credit are found by `readCreditRows`. */
 function namedBy(change: TrailedRow): Named[] {
   const { entity, entityId, action } = change
-  if (saysLoan(change)) return []
+  if (hasLoanInText(change)) return []
   const [table, actions] = ROW_OF.get(entity) ?? []
   return table && (actions === undefined || actions.includes(action)) ? [{ table, key: entityId }] : []
 }
@@ -141,20 +141,20 @@ function postedBy({ entity, loanChange }: TrailedChange): Named[] {
   return posted ? [{ table: 'loan_entry', key: String(posted.id) }] : []
 }
 
-/** A row as a change itself says it. */
-export interface SaidRow extends Omit<SealedRow, 'values'> {
-  /** By the columns of `SEALED`; undefined: the change does not say it. */
+/** A row as the text of a change has it. */
+export interface RowInText extends Omit<SealedRow, 'values'> {
+  /** By the columns of `SEALED`; undefined: the text does not have it. */
   readonly values: readonly (string | null | undefined)[]
 }
 
 /**
- * Returns the rows that a change itself says: the loan that it made, with its schedule, and the entry that it posted. The seal of
- * the change covers them, and no digest is made of them.
+ * Returns the rows that the text of a change has: the loan that it made, with its schedule, and the entry that it posted. The seal covers
+ * the text, and has no digest of these rows.
  */
-export const saidRows = (change: TrailedChange): SaidRow[] => [...madeRows(change), ...postedRows(change)]
+export const rowsInText = (change: TrailedChange): RowInText[] => [...madeRows(change), ...postedRows(change)]
 
-function madeRows(change: TrailedChange): SaidRow[] {
-  const made = saysLoan(change) ? madeFromText(trailText(change, 'change')) : undefined
+function madeRows(change: TrailedChange): RowInText[] {
+  const made = hasLoanInText(change) ? contractFromText(trailText(change, 'change')) : undefined
   const { entityId: key, loanChange } = change
   if (made === undefined || loanChange === undefined) return []
   const loan = { table: 'loan', key, values: loanTexts(change, loanChange, made) } as const
@@ -162,9 +162,9 @@ function madeRows(change: TrailedChange): SaidRow[] {
   return [loan, ...lines.map((line, index) => lineRow(key, index + 1, line))]
 }
 
-function loanTexts(change: TrailedChange, { productId, currency }: StoredChange, made: Partial<MadeLoan>) {
+function loanTexts(change: TrailedChange, { productId, currency }: StoredChange, made: Partial<Contract>) {
   const texts: Record<(typeof SEALED.loan.columns)[number], string | null | undefined> = {
-    // The database gives it when the row is inserted.
+    // The database draws the number when it inserts the row: no text of a change can have it.
     arrival: undefined,
     customer_id: made.customer,
     product_id: productId === null ? null : String(productId),
@@ -187,15 +187,19 @@ function loanTexts(change: TrailedChange, { productId, currency }: StoredChange,
   return SEALED.loan.columns.map((column) => texts[column])
 }
 
-function lineRow(loan: string, period: number, line: MadeLine): SaidRow {
+function lineRow(loan: string, period: number, line: ContractLine): RowInText {
   const { fromDate, dueDate, principal, interest, fees } = line
   return { table: 'loan_period', key: `${loan}/${period}`, values: [fromDate, dueDate, principal, interest, fees] }
 }
 
-const instantOf = (instant: number | undefined): string | undefined =>
-  typeof instant === 'number' && Number.isFinite(instant) ? instantText(instant) : undefined
+/** The farthest instant from 1970 that a date can have, in milliseconds. */
+const FARTHEST = 8.64e15
 
-function postedRows(change: TrailedChange): SaidRow[] {
+/** Returns an instant as Postgres writes it; a text that no column has for one that a damaged text may have. */
+const instantOf = (instant: number | undefined): string =>
+  typeof instant === 'number' && Math.abs(instant) <= FARTHEST ? instantText(instant) : 'no time'
+
+function postedRows(change: TrailedChange): RowInText[] {
   const { entity, entityId, loanChange } = change
   const posted = entity === 'loan' ? loanChange?.posted : undefined
   if (!posted) return []
@@ -205,7 +209,7 @@ function postedRows(change: TrailedChange): SaidRow[] {
     place: String(posted.place),
     type: posted.type,
     value_date: posted.valueDate,
-    posted_at: instantText(posted.postedAt),
+    posted_at: instantOf(posted.postedAt),
     amount: String(posted.amount),
     token: posted.token,
     note: posted.note,
@@ -222,7 +226,7 @@ function postedRows(change: TrailedChange): SaidRow[] {
 }
 
 /**
- * Reads the rows that changes of one organization made true, as they are now, without the entries that they posted: the
+ * Reads the rows that changes of one organization made true, as they are now, without those that their texts have: the
  * rows of which the seal has a digest. A row that is not there is given with nulls.
  * @param changes 1,000 at most
  * @returns the rows of each change, by its id; without the last of the changes, where they make more than some 100,000
@@ -262,15 +266,18 @@ export async function readSealed(
 }
 
 /**
- * Reads the rows that changes themselves say, as they are now, by change: a loan, all lines of its schedule, and the entry. A row
+ * Reads the rows that the texts of changes have, as they are now, by change: a loan, all lines of its schedule, and the entry. A row
  * that is not there is given with nulls, and a line that is not there is left out.
+ * @param changedLater changes whose loans are left out: later changes have changed them
  */
-export async function readSaid(
+export async function readRowsInText(
   transaction: Transaction,
   organizationId: number,
   changes: readonly TrailedChange[],
+  changedLater: ReadonlySet<bigint>,
 ): Promise<Map<bigint, SealedRow[]>> {
-  const made = changes.filter(saysLoan).map(({ entityId: key }): Named => ({ table: 'loan', key }))
+  const isRead = (change: TrailedChange) => hasLoanInText(change) && !changedLater.has(change.id)
+  const made = changes.filter(isRead).map(({ entityId: key }): Named => ({ table: 'loan', key }))
   const loans = await readRows(transaction, organizationId, 'loan', made)
   const lines = await readSchedules(transaction, organizationId, loanOf(made))
   const entries = await readRows(transaction, organizationId, 'loan_entry', changes.flatMap(postedBy))
@@ -283,7 +290,7 @@ export async function readSaid(
     changes.map((change) => [
       change.id,
       [
-        ...(saysLoan(change)
+        ...(isRead(change)
           ? [rowOf({ table: 'loan', key: change.entityId }, loans), ...(lines.get(change.entityId) ?? [])]
           : []),
         ...postedBy(change).map((named) => rowOf(named, entries)),

@@ -1,5 +1,5 @@
 import type { LoanChanged } from '../../domain/loan/change/change.ts'
-import { madeLoan } from '../../domain/loan/change/madeText.ts'
+import { contractOf } from '../../domain/loan/change/contractText.ts'
 import { carriedForward, type LoanState } from '../../domain/loan/replay.ts'
 import { toStoredRules } from '../../domain/loan/rules/storedRules.ts'
 import type { LoanTerms } from '../../domain/loan/terms/terms.ts'
@@ -170,7 +170,7 @@ export const periodRows = (organizationId: number, loanId: bigint, schedule: rea
 
 const trailOf = (stamping: Stamping, loan: NewLoan): unknown[] => {
   const { author, id, at, changed, customerId, productId } = loan
-  const trace = traceOf(changed, { after: { customerId, productId }, made: madeLoan(loan) })
+  const trace = traceOf(changed, { after: { customerId, productId }, made: contractOf(loan) })
   return trailRow(stamping, author, at, { entity: 'loan', id }, { trace, transactionId: null })
 }
 

@@ -6,7 +6,7 @@ import {
   type ShownFigures,
   type StoredChange,
 } from '../../domain/loan/change/changeText.ts'
-import type { MadeLoan } from '../../domain/loan/change/madeText.ts'
+import type { Contract } from '../../domain/loan/change/contractText.ts'
 import type { Trace } from '../audit/trail.ts'
 import { type ColumnTypes, moment } from '../queries/rows.ts'
 
@@ -79,7 +79,7 @@ export const figures = ({
 export interface MoreOfTrail {
   readonly before?: object
   readonly after?: object
-  readonly made?: MadeLoan | undefined
+  readonly made?: Contract | undefined
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   rememberLastChanges,
   type StoredPart,
 } from '../../db/events/sealedChain.ts'
-import { readSaid, readSealed, saidRows, saysLoan } from '../../db/events/sealedRows.ts'
+import { hasLoanInText, readRowsInText, readSealed, rowsInText } from '../../db/events/sealedRows.ts'
 import type { SealedRow, TrailedChange } from '../../db/events/trailedChange.ts'
 import type { Snapshot } from '../../db/postgres/transaction.ts'
 import { type EventHash, type Head, headText } from '../events/chainHeads.ts'
@@ -22,8 +22,8 @@ import type { Add, CheckParts } from './checkParts.ts'
 import {
   type CheckedChange,
   checkPart,
+  differencesFromText,
   differencesOfRows,
-  differencesOfSaid,
   isAbsent,
   type PartWalk,
   partName,
@@ -184,7 +184,7 @@ async function checkBatch(
   const byChange = Map.groupBy(parts, ({ changeId }) => changeId)
   const known = new Map(changes.map((change) => [change.id, change]))
   const later = await findChangedLater(snapshot, walk.organizationId, changes, walk.lastChanges)
-  const said = await readSaid(snapshot, walk.organizationId, changes)
+  const current = await readRowsInText(snapshot, walk.organizationId, changes, later)
   const ids = [...new Set([...known.keys(), ...byChange.keys()])].sort((one, other) => Number(one - other))
   let rows = new Map<bigint, SealedRow[]>()
   for (const [index, id] of ids.entries()) {
@@ -194,10 +194,11 @@ async function checkBatch(
       rows = await readSealed(snapshot, walk.organizationId, rest)
     }
     const own = byChange.get(id) ?? []
-    const made = change
+    const sealedNow = change
       ? await withLostDecision(snapshot, walk.organizationId, { change, rows: rows.get(id)! }, own[0])
       : []
-    const checked = { id, change, rows: made, said: change ? saidRows(change) : [], found: said.get(id) ?? [] }
+    const inText = change ? rowsInText(change) : []
+    const checked = { id, change, rows: sealedNow, inText, current: current.get(id) ?? [] }
     checkChange(walk, { ...checked, isChangedLater: later.has(id) }, own)
   }
 }
@@ -211,7 +212,9 @@ function checkChange(walk: ChainWalk, checked: CheckedChange, parts: readonly St
   }
   if (change) {
     checkStamp(walk, change)
-    for (const { of, message } of differencesOfSaid(id, checked)) walk.fault(of, message)
+    if (hasLoanInText(change) && !checked.inText.some(({ table }) => table === 'loan'))
+      walk.fault(`audit_entry ${id}`, 'has no contract of the loan that the change made')
+    for (const { of, message } of differencesFromText(id, checked)) walk.fault(of, message)
   }
   if (parts.length > 0) walk.last = id
   for (const [index, stored] of parts.entries()) {
@@ -222,8 +225,8 @@ function checkChange(walk: ChainWalk, checked: CheckedChange, parts: readonly St
     }
     const changed = checkPart(walk, stored, change, rows)
     compareHeads(walk, id, stored)
-    // Release 0.1.0 made a digest of a loan that its change says, too.
-    if (stored.part !== 0 || change === undefined || changed === 'digest' || saysLoan(change)) continue
+    // A seal by release 0.1.0 has a digest besides, of rows that are compared with the text already.
+    if (stored.part !== 0 || change === undefined || changed === 'digest' || hasLoanInText(change)) continue
     const marks = readMarks(changed === 'marks' ? marksOf(change.trail, rows) : stored.marks)
     if (marks === undefined) continue
     for (const { of, message } of differencesOfRows(id, rows, { digest: stored.digest, marks, isChangedLater }))

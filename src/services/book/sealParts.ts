@@ -1,6 +1,6 @@
 import type { StoredPart } from '../../db/events/sealedChain.ts'
 import { absent, SEALED, SEALED_TRAIL, type Texts } from '../../db/events/sealedColumns.ts'
-import type { SaidRow } from '../../db/events/sealedRows.ts'
+import type { RowInText } from '../../db/events/sealedRows.ts'
 import type { SealedRow, TrailedChange } from '../../db/events/trailedChange.ts'
 import { untoldTypeOf } from '../../domain/events/changeEvents.ts'
 import { EVENT_TYPES } from '../../domain/events/eventTypes.ts'
@@ -159,12 +159,12 @@ function changedColumn(
 export interface CheckedChange {
   readonly id: bigint
   readonly change: TrailedChange | undefined
-  /** The rows of which the seal has a digest. */
+  /** The rows of which the seal has a digest, as they are now. */
   readonly rows: readonly SealedRow[]
-  /** The rows that the change itself says. */
-  readonly said: readonly SaidRow[]
+  /** The rows that the text of the change has. */
+  readonly inText: readonly RowInText[]
   /** The same rows as they are now. */
-  readonly found: readonly SealedRow[]
+  readonly current: readonly SealedRow[]
   readonly isChangedLater: boolean
 }
 
@@ -210,16 +210,16 @@ export function differencesOfRows(
 }
 
 /**
- * Compares rows with what the change itself, which is sealed, says of them.
- * @param isChangedLater whether the rows that can change were changed again: those are not compared
+ * Compares rows with the text of a change, which is sealed.
+ * @param of.isChangedLater whether the rows that can change were changed again: those are not compared
  */
-export function differencesOfSaid(
+export function differencesFromText(
   changeId: bigint,
-  { said, found, isChangedLater }: Pick<CheckedChange, 'said' | 'found' | 'isChangedLater'>,
+  { inText, current, isChangedLater }: Pick<CheckedChange, 'inText' | 'current' | 'isChangedLater'>,
 ): RowDifference[] {
   const isCompared = ({ table }: Pick<SealedRow, 'table'>) => !(isChangedLater && SEALED[table].isMutable)
-  const left = new Map(found.map((row) => [nameOf(row), row]))
-  const differences = said.filter(isCompared).flatMap((one) => {
+  const left = new Map(current.map((row) => [nameOf(row), row]))
+  const differences = inText.filter(isCompared).flatMap((one) => {
     const row = left.get(nameOf(one))
     left.delete(nameOf(one))
     if (!row || isAbsent(row)) return [{ of: nameOf(one), message: goneMessage(changeId) }]
@@ -229,7 +229,7 @@ export function differencesOfSaid(
     )
     return changed.map((column) => ({ of: nameOf(one), message: changedMessage(column, changeId) }))
   })
-  const tables = new Set(said.map(({ table }) => table))
+  const tables = new Set(inText.map(({ table }) => table))
   const more = [...left.values()].filter((row) => isCompared(row) && tables.has(row.table))
   return [...differences, ...more.map((row) => ({ of: nameOf(row), message: notAmongMessage(changeId) }))]
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNSEALED } from '../../../src/db/book/coverage.ts'
 import { SEALED, SEALED_TRAIL, type SealedName, textsOf } from '../../../src/db/events/sealedColumns.ts'
-import { readSaid, readSealed, saidRows } from '../../../src/db/events/sealedRows.ts'
+import { readRowsInText, readSealed, rowsInText } from '../../../src/db/events/sealedRows.ts'
 import { type SealedRow, type TrailedChange, toTrailedChange } from '../../../src/db/events/trailedChange.ts'
 import { inSnapshot } from '../../../src/db/postgres/transaction.ts'
 import type { StoredChange } from '../../../src/domain/loan/change/changeText.ts'
@@ -31,12 +31,12 @@ const trailOf = async (organizationId: number): Promise<TrailedChange[]> => {
 const read = (organizationId: number, changes: readonly TrailedChange[]) =>
   inSnapshot(service.deps.db, (snapshot) => readSealed(snapshot, organizationId, changes))
 
-const said = (organizationId: number, changes: readonly TrailedChange[]) =>
-  inSnapshot(service.deps.db, (snapshot) => readSaid(snapshot, organizationId, changes))
+const inText = (organizationId: number, changes: readonly TrailedChange[]) =>
+  inSnapshot(service.deps.db, (snapshot) => readRowsInText(snapshot, organizationId, changes, new Set()))
 
 const readBoth = async (...of: Parameters<typeof read>) => [
   ...(await read(...of)).values(),
-  ...(await said(...of)).values(),
+  ...(await inText(...of)).values(),
 ]
 
 /** Returns the change of a new loan as it is written of one with a long schedule, and as release 0.1.0 wrote it of every loan. */
@@ -105,7 +105,7 @@ describe('the rows that changes made true', () => {
     }
     const nulls = (table: SealedName, key: string) => ({ table, key, values: SEALED[table].columns.map(() => null) })
     expect(await read(1, [change])).toEqual(new Map([[1n, [nulls('loan', '77')]]]))
-    expect(await said(1, [change])).toEqual(new Map([[1n, [nulls('loan_entry', '99999999999999999999')]]]))
+    expect(await inText(1, [change])).toEqual(new Map([[1n, [nulls('loan_entry', '99999999999999999999')]]]))
     const odd = { ...change, entity: 'customer', entityId: 'asha', loanChange: undefined }
     expect(await read(1, [odd])).toEqual(new Map([[1n, [nulls('customer', 'asha')]]]))
     const scored = (await trailOf(1)).find(({ action }) => action === 'score')!
@@ -120,7 +120,7 @@ describe('the rows that changes made true', () => {
     expect(await read(1, [reversal])).toEqual(new Map([[reversal.id, []]]))
     const adding = trail.find(({ loanChange }) => String(loanChange?.posted?.id) === ids.entry)!
     expect(await read(1, [adding])).toEqual(new Map([[adding.id, []]]))
-    expect((await said(1, [adding])).get(adding.id)).toEqual(saidRows(adding))
+    expect((await inText(1, [adding])).get(adding.id)).toEqual(rowsInText(adding))
   })
 
   it('are read in part where they are too many, and the rest is asked for again', async () => {

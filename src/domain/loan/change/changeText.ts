@@ -7,7 +7,7 @@ import { NONE, type Portions } from '../portions.ts'
 import type { AtChargeOff, Forgone, Unearned } from '../recognition.ts'
 import { roleToText } from '../restructure/planText.ts'
 import type { ChangeableTerms, LoanChanged } from './change.ts'
-import type { MadeLoan } from './madeText.ts'
+import type { Contract } from './contractText.ts'
 
 /** Balances that no receiver is told of. */
 type Untold = 'daysOverdue' | 'penaltyOverdue' | 'nextChangeAt'
@@ -49,7 +49,7 @@ export interface StoredChange
  * The value date of the entry that was posted is the day of the change.
  * @param made the contract of a loan that the change makes
  */
-export function changeToText(changed: LoanChanged, made?: MadeLoan): string {
+export function changeToText(changed: LoanChanged, made?: Contract): string {
   const { version, on, isImported, before, after, between, posted, reversed, reason, outcome } = changed
   const { productId, currency, terms, consequences } = changed
   return JSON.stringify({

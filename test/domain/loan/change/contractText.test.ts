@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { linesFromText, madeFromText, madeLoan, saysContract } from '../../../../src/domain/loan/change/madeText.ts'
+import {
+  contractFromText,
+  contractOf,
+  hasContract,
+  linesFromText,
+} from '../../../../src/domain/loan/change/contractText.ts'
 import type { LoanTerms } from '../../../../src/domain/loan/terms/terms.ts'
 import type { Instalment } from '../../../../src/domain/schedule/schedule.ts'
 
@@ -21,7 +26,7 @@ const texts = ({ fromDate, dueDate, principal, interest, fees }: Instalment) => 
 })
 
 const made = (schedule: readonly Instalment[]) =>
-  madeLoan({
+  contractOf({
     customerId: 7n,
     externalId: null,
     accountNo: 12n,
@@ -72,14 +77,19 @@ describe('the contract in the change of a new loan', () => {
   it('is read from the text of the change, and only where it stands at its beginning', () => {
     const contract = made([line(1)])!
     const text = JSON.stringify({ made: contract, version: 1 })
-    expect(saysContract(text)).toBe(true)
-    expect(madeFromText(text)).toEqual(JSON.parse(JSON.stringify(contract)))
+    expect(hasContract(text)).toBe(true)
+    expect(contractFromText(text)).toEqual(JSON.parse(JSON.stringify(contract)))
     for (const other of [null, '{"version":1}', '{"version":1,"made":{"schedule":"","disbursedOn":""}}'])
-      expect([saysContract(other), madeFromText(other)]).toEqual([false, undefined])
+      expect([hasContract(other), contractFromText(other)]).toEqual([false, undefined])
   })
 
   it('is not read from a damaged text', () => {
-    for (const damaged of ['{"made":{', '{"made":{}}', '{"made":{"schedule":5,"disbursedOn":"2026-01-28"}}'])
-      expect(madeFromText(damaged), damaged).toBeUndefined()
+    for (const damaged of [
+      '{"made":{',
+      '{"made":{}}',
+      '{"made":{},"made":null}',
+      '{"made":{"schedule":5,"disbursedOn":"2026-01-28"}}',
+    ])
+      expect(contractFromText(damaged), damaged).toBeUndefined()
   })
 })

@@ -3,11 +3,11 @@ import type { Instalment } from '../../schedule/schedule.ts'
 import { type StoredRules, toStoredRules } from '../rules/storedRules.ts'
 import type { LoanTerms } from '../terms/terms.ts'
 
-/** The most lines of a schedule that the change of a new loan says: five years of months. */
-const MOST_LINES = 60
+/** The most lines of a schedule that stand in the text of a change: 60 monthly instalments. */
+const MOST_LINES_IN_CHANGE = 60
 
-/** A loan that is made, with the terms of its contract. */
-export interface NewContract {
+/** A loan that is made. */
+export interface ContractedLoan {
   readonly customerId: bigint
   readonly externalId: string | null
   readonly accountNo: bigint
@@ -16,8 +16,8 @@ export interface NewContract {
   readonly record?: object | undefined
 }
 
-/** The contract of a loan as its change says it. Amounts are texts of minor units. */
-export interface MadeLoan {
+/** The contract of a new loan as the text of its change has it. Amounts are texts of minor units. */
+export interface Contract {
   readonly customer: string
   readonly accountNo: string
   readonly externalId?: string | undefined
@@ -32,14 +32,14 @@ export interface MadeLoan {
   readonly rules?: StoredRules | undefined
   readonly record?: object | undefined
   /**
-   * The lines by their period, apart by `;`: `due principal interest fees`, and the first day where it is not the due date before.
-   * A line that differs from the one before in its due date alone has nothing but that.
+   * The lines by their period, separated by `;`: `due principal interest fees from`. The first day is left out where it is the due date of
+   * the line before; the amounts, too, where they are those of the line before.
    */
   readonly schedule: string
 }
 
 /** A line of a schedule in texts. */
-export interface MadeLine {
+export interface ContractLine {
   readonly fromDate: string
   readonly dueDate: string
   readonly principal: string
@@ -48,12 +48,13 @@ export interface MadeLine {
 }
 
 /**
- * Returns the contract of a new loan in the form in which its change says it; undefined for a schedule of more than 60 lines, or
- * whose periods do not count from 1: its rows are read for their seal.
+ * Returns the contract of a new loan for the text of its change; undefined for a schedule of more than 60 lines, or whose periods do not
+ * count from 1: the seal of the change then has a digest of the rows.
  */
-export function madeLoan({ customerId, externalId, accountNo, terms, record }: NewContract): MadeLoan | undefined {
+export function contractOf({ customerId, externalId, accountNo, terms, record }: ContractedLoan): Contract | undefined {
   const { schedule, rules } = terms
-  if (schedule.length > MOST_LINES || schedule.some(({ period }, index) => period !== index + 1)) return undefined
+  if (schedule.length > MOST_LINES_IN_CHANGE || schedule.some(({ period }, index) => period !== index + 1))
+    return undefined
   return {
     customer: String(customerId),
     accountNo: String(accountNo),
@@ -88,8 +89,8 @@ function linesToText(schedule: readonly Instalment[], disbursedOn: LocalDate): s
 }
 
 /** Reads the lines of a schedule from their text; lines of a damaged text have empty texts. */
-export function linesFromText(text: string, disbursedOn: string): MadeLine[] {
-  let before: MadeLine = { fromDate: '', dueDate: disbursedOn, principal: '', interest: '', fees: '' }
+export function linesFromText(text: string, disbursedOn: string): ContractLine[] {
+  let before: ContractLine = { fromDate: '', dueDate: disbursedOn, principal: '', interest: '', fees: '' }
   return text.split(';').map((line) => {
     const [dueDate = '', principal, interest = '', fees = '', fromDate = before.dueDate] = line.split(' ')
     const amounts = principal === undefined ? before : { principal, interest, fees }
@@ -98,18 +99,18 @@ export function linesFromText(text: string, disbursedOn: string): MadeLine[] {
   })
 }
 
-/** The beginning of the text of a change that says the contract of its loan. */
+/** The beginning of the text of a change that has the contract of its loan. */
 const BEGINNING = '{"made":{'
 
-/** Returns whether the text of a change says the contract of the loan that it made. No text within a change can begin so. */
-export const saysContract = (text: string | null): boolean => text?.startsWith(BEGINNING) ?? false
+/** Returns whether the text of a change has the contract of the loan that it made. `changeToText` alone writes a text that begins so. */
+export const hasContract = (text: string | null): boolean => text?.startsWith(BEGINNING) ?? false
 
-/** Reads the contract from the text of a change; undefined where the change says none, and for a damaged text. */
-export function madeFromText(text: string | null): Partial<MadeLoan> | undefined {
-  if (text === null || !saysContract(text)) return undefined
+/** Reads the contract from the text of a change; undefined where it has none, and for a damaged text. */
+export function contractFromText(text: string | null): Partial<Contract> | undefined {
+  if (text === null || !hasContract(text)) return undefined
   try {
-    const { made } = JSON.parse(text) as { readonly made: Partial<MadeLoan> }
-    return typeof made.schedule === 'string' && typeof made.disbursedOn === 'string' ? made : undefined
+    const { made } = JSON.parse(text) as { readonly made?: Partial<Contract> | null }
+    return typeof made?.schedule === 'string' && typeof made.disbursedOn === 'string' ? made : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

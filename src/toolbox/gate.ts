@@ -22,7 +22,10 @@ export interface GateBounds {
   readonly waiting?: { readonly all: number; readonly ofGroup: number; readonly ofMember?: number }
   /** The longest wait; left out: without an end. */
   readonly waitMs?: number
-  /** Returns the milliseconds for which a place stays taken after its work, which took `tookMs`; left out: none. */
+  /**
+   * Returns the milliseconds for which a place stays taken after its work; left out: none.
+   * @param tookMs how long the work took, with what its caller then did in the same turn of the process, such as to write the answer
+   */
   readonly restMs?: (tookMs: number) => number
   readonly code?: 'resource_exhausted' | 'unavailable'
   /** What a refusal says; a function returns it for what is full. */
@@ -156,10 +159,15 @@ class BoundedGate implements Gate {
     return () => {
       if (isFreed) return
       isFreed = true
-      const rest = this.#bounds.restMs?.(performance.now() - began) ?? 0
-      if (rest > 0) setTimeout(() => this.#leave(holder), rest).unref()
+      const { restMs } = this.#bounds
+      if (restMs) setImmediate(() => this.#leaveAfter(holder, restMs(performance.now() - began)))
       else this.#leave(holder)
     }
+  }
+
+  #leaveAfter(holder: Named, rest: number): void {
+    if (rest > 0) setTimeout(() => this.#leave(holder), rest).unref()
+    else this.#leave(holder)
   }
 
   #leave(holder: Named): void {

@@ -98,6 +98,19 @@ describe('places', () => {
     await expect.poll(() => taken).toEqual(['a 1', 'b 1'])
   })
 
+  it('the rest counts what the caller of the work does before others have their turn', async () => {
+    const took: number[] = []
+    const restMs = (tookMs: number) => {
+      took.push(tookMs)
+      return 0
+    }
+    const places = createGate({ ...BOUNDS, atOnce: 1, restMs })
+    await places.run({ group: 1 }, async () => undefined)
+    for (const began = performance.now(); performance.now() - began < 30; );
+    await places.run({ group: 1 }, async () => undefined)
+    expect(took[0]).toBeGreaterThanOrEqual(30)
+  })
+
   it('work that fails frees its place', async () => {
     const places = createGate({ ...BOUNDS, atOnce: 1 })
     await expect(places.run({ group: 1 }, () => Promise.reject(new Error('gone')))).rejects.toThrow('gone')

@@ -56,7 +56,7 @@ export async function feedOf<View extends object>(
 ) {
   const toBytes = (event: ToldEvent) => Buffer.from(JSON.stringify(view(event)))
   const { events, next, hasMore } = await waitFor(deps, { request, reply }, query, toBytes)
-  return { items: writtenItems<View>(reply, events), next, hasMore }
+  return { items: await writtenItems<View>(reply, events), next, hasMore }
 }
 
 async function waitFor<View>(

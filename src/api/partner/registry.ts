@@ -32,8 +32,8 @@ export const toPage = <T, View>(part: Ranged<T>, range: Range, toView: (item: T)
 })
 
 /** Answers with a page whose items are bytes of JSON already. The answer is the same as that of `toPage`. */
-export const writtenPage = <View>(reply: FastifyReply, part: Ranged<Buffer>, range: Range) => ({
-  items: writtenItems<View>(reply, part.items),
+export const writtenPage = async <View>(reply: FastifyReply, part: Ranged<Buffer>, range: Range) => ({
+  items: await writtenItems<View>(reply, part.items),
   ...membersOf(part, range),
 })
 

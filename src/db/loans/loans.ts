@@ -74,16 +74,24 @@ export interface LoanKey {
   readonly zone: string
 }
 
-/** Loans with their schedules and entries, in one round trip; in the order of the keys, undefined where there is none. */
+/**
+ * Reads loans with their schedules and entries, in one round trip. Equal keys get the same object: many callers who read one long loan at
+ * once share what is computed from it.
+ * @returns in the order of the keys; undefined where there is none
+ */
 export async function readLoans(db: Queries, keys: readonly LoanKey[]): Promise<(StoredLoan | undefined)[]> {
   const ask = (by: By, some: readonly LoanKey[]) =>
     LOANS_BY[by](some.map(({ organizationId, ref }) => [organizationId, nameIn(ref)]))
   const rows = await findRows<LoanRow, LoanKey>(db, keys, ask)
-  const loans = keys.map((key) => {
+  const wholeName = (key: LoanKey) => `${key.zone} ${nameOf(key)}`
+  const distinct = [...new Map(keys.map((key) => [wholeName(key), key]))]
+  const loans = distinct.map(([, key]) => {
     const row = rows.get(nameOf(key))
     return row && toStoredLoan(row, key.zone)
   })
-  return openLoans(db, loans)
+  const opened = await openLoans(db, loans)
+  const byName = new Map(distinct.map(([name], index) => [name, opened[index]]))
+  return keys.map((key) => byName.get(wholeName(key)))
 }
 
 /** Returns loans with the notes of their entries, and what a record system told of them, decrypted. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readLoans } from '../../../src/db/loans/loans.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -65,4 +66,15 @@ describe('a loan that is asked for by its number and by its external id at once'
 it('the book is in order after all of it', async () => {
   const { code, json } = await opsOn(service)('book check --json')
   expect([json.differences, code]).toEqual([[], 0])
+})
+
+describe('a loan that many ask for at once', () => {
+  it('by one name is one object for all of them; what is not there is undefined in its place', async () => {
+    const id = BigInt((await lend(2)).split('/').at(-1)!)
+    const key = { organizationId: 1, ref: { id }, zone: service.deps.config.zone }
+    const [first, gone, second] = await readLoans(service.deps.db, [key, { ...key, ref: { id: 77n } }, { ...key }])
+    expect(first?.entries).toHaveLength(2)
+    expect(second).toBe(first)
+    expect(gone).toBeUndefined()
+  })
 })

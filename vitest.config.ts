@@ -27,10 +27,11 @@ export default defineConfig({
     // Many tests wait, for the database, a program or a limit of time: two more than there are cores keep these busy.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 30_000 * patience,
-    hookTimeout: 60_000 * patience,
+    // Only a test that hangs is ended: with eight programs for each core, one of six seconds takes a minute.
+    testTimeout: 90_000 * patience,
+    hookTimeout: 120_000 * patience,
     // What is waited for is a state: how long it takes is of the machine.
-    expect: { poll: { timeout: 10_000 * patience } },
+    expect: { poll: { timeout: 30_000 * patience } },
     projects: [
       {
         extends: true,

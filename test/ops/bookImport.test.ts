@@ -342,7 +342,7 @@ describe('killed in the middle', () => {
         ops(['book', 'import', '--loans', path, '--report', join(folder, `twice-${number}`), '-y', '--json']),
       ),
     )
-    expect(runs.map(({ code }) => code).sort()).not.toEqual([1, 1])
+    expect(runs.map(({ code }) => code).sort(), JSON.stringify(runs)).not.toEqual([1, 1])
     const again = await ops(['book', 'import', '--loans', path, '-y', '--json'])
     expect(again.json).toMatchObject([{ imported: 0, present: 1_500, refused: 0 }])
     expect(await sql("SELECT count(*) FROM loan WHERE external_id LIKE 't%'")).toEqual([{ count: 1_500n }])

@@ -132,7 +132,11 @@ describe('portfolio arrears', () => {
 
   it('shows formulas and escapes of names as text, in the table and in the CSV file', async () => {
     service.clock.set('2026-04-26')
-    await service.owner.pool.query(`UPDATE loan SET external_id = E'\\x1b[31mred' WHERE id = $1`, [young])
+    const pool = service.owner.pool
+    const { rows } = await pool.query<{ was: string | null }>('SELECT external_id AS was FROM loan WHERE id = $1', [
+      young,
+    ])
+    await pool.query(`UPDATE loan SET external_id = E'\\x1b[31mred' WHERE id = $1`, [young])
     const csv = (await ops('portfolio arrears --csv')).out
     expect(csv.startsWith('\uFEFFloanId,externalId,customerId,')).toBe(true)
     expect(csv).toContain(`,"'${EVIL.replaceAll('"', '""')}",'+255700000001,`)
@@ -142,7 +146,7 @@ describe('portfolio arrears', () => {
     const table = (await ops('portfolio arrears')).out
     expect(table).toContain(EVIL)
     expect(table).toContain('\\u{1b}[31mred')
-    await service.owner.pool.query('UPDATE loan SET external_id = NULL WHERE id = $1', [young])
+    await pool.query('UPDATE loan SET external_id = $2 WHERE id = $1', [young, rows[0]!.was])
   })
 })
 

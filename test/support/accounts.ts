@@ -5,14 +5,24 @@ import { isBuiltIn } from '../../src/domain/access/permissions.ts'
 import { cheapHash } from './cheapHash.ts'
 import type { TestService } from './service.ts'
 
-/** Makes an account as `createAccount` does, with a hash of its password that costs next to nothing: so does each sign-in by it. */
+interface NewAccount {
+  readonly email: string
+  readonly password: string
+  readonly roles: readonly string[]
+  readonly passwordHash?: string
+}
+
+/**
+ * Makes an account as `createAccount` does, with a hash of its password that costs next to nothing: so does each sign-in by it.
+ * @param of.passwordHash another hash
+ */
 export async function addAccount(
   { db, machineNow }: Pick<TestService['deps'], 'db' | 'machineNow'>,
   author: Author,
-  { email, password, roles }: { readonly email: string; readonly password: string; readonly roles: readonly string[] },
+  { email, password, roles, passwordHash = cheapHash(password) }: NewAccount,
 ): Promise<Account> {
   const ownRoles = roles.filter((role) => !isBuiltIn(role))
-  const account = { email, passwordHash: cheapHash(password), roles, ownRoles }
+  const account = { email, passwordHash, roles, ownRoles }
   const made = await insertAccount(db, author, account, machineNow())
   if (made === undefined) throw new Error(`a role of ${email} is not there`)
   return made

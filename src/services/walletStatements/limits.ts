@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import type { Currency } from '../../domain/money.ts'
 import type { GateBounds } from '../../toolbox/gate.ts'
 import { HALF_THE_CORES } from '../cores.ts'
@@ -16,6 +17,8 @@ export interface StatementLimits {
    * Resident memory of the process that reads, in bytes: its heap, and the buffers that a heap limit does not count.
    */
   readonly memory: number
+  /** The priority of the process that reads, as `setPriority` of Node's `os` has it. */
+  readonly priority: number
 }
 
 const MIB = 1024 * 1024
@@ -31,6 +34,7 @@ export const STATEMENT_LIMITS: StatementLimits = {
   milliseconds: 10_000,
   patience: 20_000,
   memory: 512 * MIB,
+  priority: constants.priority.PRIORITY_BELOW_NORMAL,
 }
 
 /** Statements that are read at once at most: each has a process, and the memory of it. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
-import { constants, setPriority } from 'node:os'
+import { setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { deserialize } from 'node:v8'
@@ -110,7 +110,7 @@ function readInProcess(
   signal: AbortSignal,
 ): Promise<Ending> {
   return new Promise((resolve, reject) => {
-    const { pages, characters, milliseconds, patience, memory } = limits
+    const { pages, characters, milliseconds, patience, memory, priority } = limits
     const task: WorkerTask = { limits: { pages, characters, milliseconds, patience, memory }, currency }
     const child = spawn(process.execPath, [...boundsOf(memory), PROGRAM, JSON.stringify(task)], {
       env: {},
@@ -133,7 +133,7 @@ function readInProcess(
     // The process was killed before it had read everything; `close` reports that.
     stdin.on('error', () => undefined)
     child.on('spawn', () => {
-      yieldToService(child.pid)
+      yieldToService(child.pid, priority)
       stdin.end(bytes)
     })
     child.on('close', (code, killedBy) => {
@@ -174,10 +174,10 @@ function collect(stream: Readable, bound: number, full?: () => void): () => Buff
   return () => Buffer.concat(chunks)
 }
 
-/** Gives the process a lower priority than the service. */
-function yieldToService(pid: number | undefined): void {
+/** Gives a process its priority: lower than that of the service. */
+function yieldToService(pid: number | undefined, priority: number): void {
   try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+    if (pid !== undefined) setPriority(pid, priority)
   } catch {
     // The process has ended, or the system does not allow it: the priority is not essential.
   }

@@ -1,6 +1,8 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { operator } from '../../../src/services/access/caller.ts'
+import { addAccount } from '../../support/accounts.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -54,9 +56,10 @@ describe('guesses at a password', () => {
   })
 
   it('of one address, more than ten at once are refused before they are counted', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => signIn('guess', '10.2.2.2', `nobody-${index}@example.com`)),
-    )
+    const emails = Array.from({ length: 40 }, (_, index) => `guessed-${index}@example.com`)
+    for (const email of emails)
+      await addAccount(service.deps, operator(1, 'test'), { email, password: 'not guessed', roles: ['USER'] })
+    const answers = await Promise.all(emails.map((email) => signIn('guess', '10.2.2.2', email)))
     expect(statuses(answers)).toEqual({ 401: 10, 429: 30 })
     for (const { status, retryAfter } of answers) if (status === 429) expect(retryAfter).toBe(1)
     // The thirty did not use up the hundred failures of the address.

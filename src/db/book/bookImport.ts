@@ -1,5 +1,5 @@
 import type { Db } from '../postgres/client.ts'
-import { isConflict, isUniqueViolation } from '../postgres/errors.ts'
+import { isConflict, isLockTimeout, isUniqueViolation } from '../postgres/errors.ts'
 import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 import { moment } from '../queries/rows.ts'
 import type { Queries } from '../queries/statement.ts'
@@ -93,8 +93,8 @@ export async function saveBatch(
       return after
     })
   } catch (error) {
-    // A number or an external id that was free a moment ago, or a row that two saved at once.
-    if (isUniqueViolation(error) || isConflict(error)) return undefined
+    // A number or an external id that was free a moment ago, a row that two saved at once, or one that another holds for long.
+    if (isUniqueViolation(error) || isConflict(error) || isLockTimeout(error)) return undefined
     throw error
   }
 }

@@ -81,6 +81,10 @@ export const isForeignKeyViolation = (error: unknown): boolean =>
 export const isConflict = (error: unknown): boolean =>
   faultsOf(error).some(({ code, originalCode }) => ['40P01', '40001'].includes(String(originalCode ?? code)))
 
+/** Whether a statement waited too long for a row that another transaction has locked. */
+export const isLockTimeout = (error: unknown): boolean =>
+  faultsOf(error).some(({ code, originalCode }) => (originalCode ?? code) === '55P03')
+
 /** SQLSTATE: the organization is being moved to another book, or was moved (contract 20). */
 const MOVED = 'MK001'
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -124,9 +123,19 @@ it('a worker that keeps dying is replaced after ever longer pauses', () => {
   expect([0, 1, 2, 3, 4, 5, 6, 40].map(pauseAfter)).toEqual([0, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
 })
 
-/** A port that is taken, with free ones below it, as far as can be known. */
+/** A port that is taken, with a free one below it: none of those that the system gives to connections, and to servers that name none. */
 async function take(): Promise<{ taken: Server; port: number }> {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  return { taken, port: (taken.address() as { port: number }).port }
+  for (let port = 20_001 + 2 * (process.pid % 4_000); ; port += 2) {
+    const [taken, below] = [await listening(port), await listening(port - 1)]
+    below?.close()
+    if (taken && below) return { taken, port }
+    taken?.close()
+  }
 }
+
+/** A server at a port; undefined where the port is taken. */
+const listening = (port: number): Promise<Server | undefined> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(undefined)).listen(port, '127.0.0.1', () => resolve(server))
+  })

@@ -1,10 +1,10 @@
 import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import {
-  type Contract,
   type ContractLine,
   contractFromText,
   hasContract,
   linesFromText,
+  type ReadContract,
 } from '../../domain/loan/change/contractText.ts'
 import { roleToText } from '../../domain/loan/restructure/planText.ts'
 import { CHANGES_OF_CUSTOMER } from '../audit/changes.ts'
@@ -158,11 +158,11 @@ function madeRows(change: TrailedChange): RowInText[] {
   const { entityId: key, loanChange } = change
   if (made === undefined || loanChange === undefined) return []
   const loan = { table: 'loan', key, values: loanTexts(change, loanChange, made) } as const
-  const lines = linesFromText(made.schedule ?? '', made.disbursedOn ?? '')
+  const lines = linesFromText(made.schedule, made.disbursedOn)
   return [loan, ...lines.map((line, index) => lineRow(key, index + 1, line))]
 }
 
-function loanTexts(change: TrailedChange, { productId, currency }: StoredChange, made: Partial<Contract>) {
+function loanTexts(change: TrailedChange, { productId, currency }: StoredChange, made: ReadContract) {
   const texts: Record<(typeof SEALED.loan.columns)[number], string | null | undefined> = {
     // The database draws the number when it inserts the row: no text of a change can have it.
     arrival: undefined,

@@ -83,14 +83,20 @@ export async function readLoans(db: Queries, keys: readonly LoanKey[]): Promise<
   const ask = (by: By, some: readonly LoanKey[]) =>
     LOANS_BY[by](some.map(({ organizationId, ref }) => [organizationId, nameIn(ref)]))
   const rows = await findRows<LoanRow, LoanKey>(db, keys, ask)
+  const read = (some: readonly LoanKey[]) =>
+    openLoans(
+      db,
+      some.map((key) => {
+        const row = rows.get(nameOf(key))
+        return row && toStoredLoan(row, key.zone)
+      }),
+    )
+  // Each key has a row of its own: none is equal to another.
+  if (rows.size === keys.length) return read(keys)
   const wholeName = (key: LoanKey) => `${key.zone} ${nameOf(key)}`
-  const distinct = [...new Map(keys.map((key) => [wholeName(key), key]))]
-  const loans = distinct.map(([, key]) => {
-    const row = rows.get(nameOf(key))
-    return row && toStoredLoan(row, key.zone)
-  })
-  const opened = await openLoans(db, loans)
-  const byName = new Map(distinct.map(([name], index) => [name, opened[index]]))
+  const distinct = new Map(keys.map((key) => [wholeName(key), key]))
+  const loans = await read([...distinct.values()])
+  const byName = new Map([...distinct.keys()].map((name, index) => [name, loans[index]]))
   return keys.map((key) => byName.get(wholeName(key)))
 }
 

@@ -72,8 +72,7 @@ export async function inSnapshot<T>(
   const client = (await db.pool.connect()) as pg.PoolClient & Stamping & Sealing
   let broken: Error | undefined
   try {
-    // Statements that are long, and short to run: a server that compiles them would take a second for each.
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off')
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const result = await read(mostMs === undefined ? client : await patiently(client, mostMs))
     await client.query('COMMIT')
     return result

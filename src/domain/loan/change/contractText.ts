@@ -105,11 +105,14 @@ const BEGINNING = '{"made":{'
 /** Returns whether the text of a change has the contract of the loan that it made. `changeToText` alone writes a text that begins so. */
 export const hasContract = (text: string | null): boolean => text?.startsWith(BEGINNING) ?? false
 
+/** A contract that was read from a text, which may be damaged: the schedule and its first day are texts, of the rest nothing is sure. */
+export type ReadContract = Partial<Contract> & Pick<Contract, 'schedule' | 'disbursedOn'>
+
 /** Reads the contract from the text of a change; undefined where it has none, and for a damaged text. */
-export function contractFromText(text: string | null): Partial<Contract> | undefined {
+export function contractFromText(text: string | null): ReadContract | undefined {
   if (text === null || !hasContract(text)) return undefined
   try {
-    const { made } = JSON.parse(text) as { readonly made?: Partial<Contract> | null }
+    const { made } = JSON.parse(text) as { readonly made?: ReadContract | null }
     return typeof made?.schedule === 'string' && typeof made.disbursedOn === 'string' ? made : undefined
   } catch (error) {
     if (error instanceof SyntaxError) return undefined

@@ -1,6 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { ELSEWHERE } from './test/support/elsewhere.ts'
 import { useMemory } from './test/support/inMemory.ts'
 import { LongestFirst } from './test/support/longestFirst.ts'
 
@@ -39,21 +40,8 @@ export default defineConfig({
           name: 'service',
           include: ['test/**/*.test.ts'],
           exclude: ['test/tidy*.test.ts'],
-          setupFiles: ['test/support/nothingLeft.ts'],
-          globalSetup: ['test/support/globalSetup.ts'],
-        },
-      },
-      // What is about time, on a server that is elsewhere: nothing may depend on its zone.
-      {
-        extends: true,
-        test: {
-          name: 'elsewhere',
-          include: [
-            'test/domain/{dates,loan/replay,loan/worked,schedule/schedule}.test.ts',
-            'test/api/partner/{loans,repayments}.test.ts',
-            'test/services/loans/sweep.test.ts',
-          ],
-          env: { TZ: 'America/Los_Angeles' },
+          // Nothing may depend on the zone of the server: it is neither UTC nor that of a lender, unless the caller names one.
+          env: { TZ: process.env.TZ ?? ELSEWHERE },
           setupFiles: ['test/support/nothingLeft.ts', 'test/support/elsewhere.ts'],
           globalSetup: ['test/support/globalSetup.ts'],
         },

@@ -11,7 +11,7 @@ import { testConfig } from './support/service.ts'
 
 // The short form of `npm run try -- attack`: what is refused, memory and health. How long anything takes is for the script.
 const AUTH_URL = 'http://auth.localhost'
-const SECONDS = 0.4
+const SECONDS = 0.2
 const MOST_MEMORY = 2 ** 30
 
 let database: FreshDatabase

@@ -164,7 +164,7 @@ describe('organizations move', { timeout: within(120_000) }, () => {
 
   it('moves a lender who goes on lending: each acknowledged repayment is there once, the chain is whole, the old rows are gone', async () => {
     const loans = await lendIn(several, tokens.first, 4)
-    const load = repayUntilStopped(several, tokens.first, loans)
+    const load = repayUntilStopped(several, tokens.first, loans, { everyMs: 20 })
     const moved = await several.ops<Wire>('organizations move 1 --to two --json')
     expect([moved.err, moved.code]).toEqual(['', 0])
     expect(moved.json).toMatchObject({ organizationId: 1, book: 'two' })

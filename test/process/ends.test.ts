@@ -79,7 +79,7 @@ describe('together', { timeout: within(60_000) }, () => {
   it('the primary killed under load: the others end by themselves, and what was acknowledged is on the book', async () => {
     const service = await start()
     const { authorization, loans } = await lendFrom(service, 20)
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16 })
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16, everyMs: 40 })
     await answeredBy(load, 150)
     service.child.kill('SIGKILL')
     await allGone(service)

@@ -110,7 +110,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
     const { authorization, loans } = await lendFrom(service, 20)
     const [{ pid, opsOrigin }] = service.workers as [ServiceProcess['workers'][0]]
     const born = await bornAt(opsOrigin)
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16, everyMs: 20 })
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16, everyMs: 60 })
     await answeredBy(load, 200)
     // It hangs first, so that it is sure to die with a connection that was handed to it and never taken.
     process.kill(pid, 'SIGSTOP')
@@ -134,7 +134,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
     const { authorization, loans } = await lendFrom(service, 20)
     const [, { pid, opsOrigin }] = service.workers as [unknown, ServiceProcess['workers'][0]]
     const born = await bornAt(opsOrigin)
-    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16, everyMs: 20 })
+    const load = startLoad({ origin: service.origin, authorization, loans, connections: 16, everyMs: 60 })
     await answeredBy(load, 200)
     process.kill(pid, 'SIGTERM')
     while (lives(pid)) {
@@ -153,7 +153,9 @@ describe('two processes', { timeout: within(60_000) }, () => {
     const callers = await Promise.all(
       [true, false].map(async (keepAlive) => ({ keepAlive, ...(await lendFrom(service, 20)) })),
     )
-    const loads = callers.map((caller) => startLoad({ origin: service.origin, connections: 20, ...caller }))
+    const loads = callers.map((caller) =>
+      startLoad({ origin: service.origin, connections: 20, everyMs: 40, ...caller }),
+    )
     for (const load of loads) await answeredBy(load, 150)
     service.child.kill('SIGTERM')
     // Connections go to both in turn.

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { journalJob } from '../../src/services/accounting/keeper.ts'
 import type { Deps } from '../../src/services/deps.ts'
 import { sequencerJob } from '../../src/services/events/sequencer.ts'
@@ -9,12 +10,15 @@ export async function keepJournal(deps: Deps): Promise<void> {
   await drain(journalJob(deps))
 }
 
-/** Keeps the journal beside a request that waits for it. */
+/** The pause between two rounds of `keptBeside`: most requests are answered meanwhile, and wait for no journal. */
+const BETWEEN_MS = 20
+
+/** Keeps the journal beside a request that may wait for it. */
 export async function keptBeside<T>(deps: Deps, request: Promise<T>): Promise<T> {
-  let isDone = false
-  const answered = request.finally(() => {
-    isDone = true
-  })
-  while (!isDone) await keepJournal(deps)
-  return answered
+  const answered = request.then(
+    () => true,
+    () => true,
+  )
+  while (!(await Promise.race([answered, pause(BETWEEN_MS, false)]))) await keepJournal(deps)
+  return request
 }

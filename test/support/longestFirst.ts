@@ -82,7 +82,7 @@ const LONGEST = [
 ]
 
 /** The projects one after the other: a process is ended where the next file is of another project, and what it has loaded is lost. */
-const PROJECTS = ['elsewhere', 'service', 'tidy']
+const PROJECTS = ['service', 'tidy']
 
 /** Runs the files of a project together, and of those the files that take long before the others. */
 export class LongestFirst extends BaseSequencer {

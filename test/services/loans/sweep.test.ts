@@ -4,8 +4,8 @@ import { checkBook } from '../../../src/services/book/bookCheck.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
 import { sweep } from '../../support/sweep.ts'
 
-/** Random runs; fewer in the project `elsewhere`, where only the zone of the server differs. */
-const RUNS = Number(process.env.MODEL_RUNS ?? (process.env.TZ === 'America/Los_Angeles' ? 3 : 6))
+/** Random runs. */
+const RUNS = Number(process.env.MODEL_RUNS ?? 6)
 
 let service: TestService
 beforeAll(async () => {

@@ -25,8 +25,9 @@ export default defineConfig({
     isolate: false,
     restoreMocks: true,
     setupFiles: ['test/support/seed.ts'],
-    // Many tests wait, for the database, a program or a limit of time: two more than there are cores keep these busy.
-    maxWorkers: availableParallelism() + 2,
+    // Many tests wait, for the database, a program or a limit of time: one more than there are cores keeps these busy. With two more, a run
+    // takes as long, and a twentieth more of the processors.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     // Only a test that hangs is ended: with eight programs for each core, one of six seconds takes a minute.
     testTimeout: 90_000 * patience,

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { operator } from '../../src/services/access/caller.ts'
+import { addAccount } from '../support/accounts.ts'
 import { opsOn, RUN } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -38,6 +40,10 @@ async function newAccount(email: string): Promise<number> {
   expect(code).toBe(0)
   return json.id
 }
+
+/** Adds an account for what comes after its creation: a password that the program hashes costs a third of a second of a core, and as much at each sign-in. */
+const addedAccount = async (email: string): Promise<number> =>
+  (await addAccount(service.deps, operator(1, 'test'), { email, password: PASSWORD, roles: ['USER'] })).id
 
 describe('accounts create', () => {
   it('with the password of stdin; the account can sign in, and the trail names its author, without the password', async () => {
@@ -138,7 +144,7 @@ describe('accounts list', () => {
 
 describe('accounts disable and enable', () => {
   it('its token is refused within 5 s on both of two instances, and taken again when it is enabled', async () => {
-    const id = await newAccount('left@lender.example')
+    const id = await addedAccount('left@lender.example')
     const { token } = await signIn('left@lender.example')
     expect(await statuses(token)).toEqual([200, 200])
     expect((await ops('accounts disable left@lender.example')).code).toBe(0)
@@ -166,7 +172,7 @@ describe('accounts disable and enable', () => {
 
 describe('accounts reset-password and revoke-tokens', () => {
   it('asks first; without a terminal it takes --yes', async () => {
-    await newAccount('careful@lender.example')
+    await addedAccount('careful@lender.example')
     const refused = await ops('accounts reset-password careful@lender.example', { stdin: 'another password' })
     expect(refused).toMatchObject({ code: 1, out: '' })
     expect(refused.err).toContain('Say --yes')
@@ -176,7 +182,7 @@ describe('accounts reset-password and revoke-tokens', () => {
   })
 
   it('the old password and the old tokens end within 5 s; the new ones are good in the same second', async () => {
-    await newAccount('leaked@lender.example')
+    await addedAccount('leaked@lender.example')
     const before = await signIn('leaked@lender.example')
     expect(await statuses(before.token)).toEqual([200, 200])
     later(500)
@@ -191,7 +197,7 @@ describe('accounts reset-password and revoke-tokens', () => {
   })
 
   it('revoke-tokens ends every token issued so far, and nothing else', async () => {
-    await newAccount('phone@lender.example')
+    await addedAccount('phone@lender.example')
     const { token } = await signIn('phone@lender.example')
     expect((await ops('accounts revoke-tokens phone@lender.example', { says: true })).code).toBe(0)
     later(4_999)
@@ -202,7 +208,7 @@ describe('accounts reset-password and revoke-tokens', () => {
 
 describe('accounts roles', () => {
   it('count within 5 s, for tokens issued before', async () => {
-    await newAccount('promoted@lender.example')
+    await addedAccount('promoted@lender.example')
     const { token } = await signIn('promoted@lender.example')
     const asAdmin = async () =>
       (await other.post('/v1/auth/authorize', { host: 'auth.localhost', token, body: { rule: 'admin' } })).status

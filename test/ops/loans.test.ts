@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lendBy } from '../api/partner/terms/lent.ts'
 import { opsOn, RUN } from '../support/ops.ts'
 import { within } from '../support/patience.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -40,6 +41,44 @@ describe('loans show', () => {
     expect(json).toMatchObject({ id: loan, status: 'Active', totalOutstanding: '74000.00' })
     expect(json.schedule).toHaveLength(6)
     expect(json.entries).toMatchObject([{ id: repayment, amount: '4000.00', token: 'tx-1', reversedAt: null }])
+  })
+
+  it.each([
+    [
+      { base: 'overdue_total', rate: 0.5, every: 'day', graceDays: 3, per: 'instalment', maxTimes: 30 },
+      'penalty     0.5 % of overdue_total every day after 3 days, at most 30 times, per instalment\n',
+    ],
+    [
+      { base: 'principal', rate: 2, every: 'week', graceDays: 1, per: 'loan', capPercentOfPrincipal: 5 },
+      'penalty     1800.00 every week after 1 day, at most 4500.00, per loan\n',
+    ],
+    [
+      { base: 'fixed', amount: 100, every: 'period', per: 'instalment' },
+      'penalty     100.00 every month, per instalment\n',
+    ],
+    [{ base: 'fixed', amount: 250, every: 'once', per: 'instalment' }, 'penalty     250.00 once, per instalment\n'],
+  ])('the penalties of the terms in words, with the amounts of this loan: %j', async (penalty, line) => {
+    const lent = await lendBy(service, { penalty })
+    expect((await ops(`loans show ${lent.loan.id}`)).out).toContain(line)
+  })
+
+  it('the other rules of the terms that are not the usual ones, and what was paid out', async () => {
+    const fees = [{ name: 'Handling', base: 'fixed', amount: 500, when: 'disbursement', treatment: 'deducted' }]
+    const rules = { earlySettlement: 'interest_to_date', allocation: ['fees', 'penalty', 'interest', 'principal'] }
+    const { loan: first } = await lendBy(service, { fees, totalChargeCap: 100, interestRate: 0, ...rules })
+    const { out } = await ops(`loans show ${first.id}`)
+    expect(out).toContain('net         89500.00 TZS, fees of 500.00 were deducted\n')
+    expect(out).toContain('charge cap  90000.00 TZS\n')
+    expect(out).toContain('settlement  interest_to_date\nallocation  fees, penalty, interest, principal\n')
+    const { customerExternalId: customerId, loanProductId: productId } = first
+    const lendAgain = async (more: object) =>
+      (await service.post('/v1/loans', { body: { customerId, productId, ...more } })).body
+    await lendAgain({ principal: 90_000, externalId: 'settled' })
+    const second = await lendAgain({ principal: 200_000, settles: ['settled'] })
+    expect(second).toMatchObject({ netDisbursed: 109_500 })
+    expect((await ops(`loans show ${second.id}`)).out).toContain(
+      'net         109500.00 TZS, fees of 500.00 were deducted, 90000.00 paid off other loans\n',
+    )
   })
 
   it('exit code 1 for a loan that is not there, 2 for what is no number', async () => {

@@ -33,6 +33,7 @@ export function explain(error: unknown): string {
     if (code === 'EACCES') return `${setting}: ${port} may not be used by this user; set ${setting} to another`
     if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
       return `${setting === 'OPS_PORT' ? 'OPS_HOST' : 'HOST'}: ${hostname ?? address} is not an address of this machine`
+    return `${setting}: it cannot be listened on: ${messageOf(error)}`
   }
   return isUnavailable(error)
     ? `the database cannot be reached or takes no changes: ${messageOf(error)}`

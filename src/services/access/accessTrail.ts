@@ -26,8 +26,13 @@ export interface AccessTrail {
 /**
  * Creates the access trail. Entries are kept in memory and written once a second, so that no request waits. Entries
  * above the maximum are dropped, and their number is logged.
+ * @param writeEveryMs the milliseconds between two writes
  */
-export function keepAccessTrail(now: () => number, log: { warn(context: object, message: string): void }): AccessTrail {
+export function keepAccessTrail(
+  now: () => number,
+  log: { warn(context: object, message: string): void },
+  writeEveryMs = WRITE_EVERY_MS,
+): AccessTrail {
   let db: Db | undefined
   let waiting: { identified: AccessEntry[]; unidentified: AccessEntry[] } = { identified: [], unidentified: [] }
   let dropped = 0
@@ -61,7 +66,7 @@ export function keepAccessTrail(now: () => number, log: { warn(context: object, 
     },
     open(opened) {
       db = opened
-      timer ??= setInterval(writeNow, WRITE_EVERY_MS).unref()
+      timer ??= setInterval(writeNow, writeEveryMs).unref()
     },
     write: writeNow,
     async stop() {

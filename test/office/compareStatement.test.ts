@@ -4,8 +4,8 @@ import { DEMO_OPERATOR } from '../../src/services/organizations/seedDemo.ts'
 import { paymentsJob } from '../../src/services/payments/paymentsJob.ts'
 import { addAccount } from '../support/accounts.ts'
 import { commandLine } from '../support/approvals.ts'
-import { type Compared, csv, DAY, DAYS, line, NEW, openCompared, rowsOf } from '../support/compared.ts'
-import { formOf, type Person, type Seen } from '../support/office.ts'
+import { type Compared, csv, DAY, DAYS, line, NEW, openCompared } from '../support/compared.ts'
+import { formOf, type Person, rowsOf, type Seen } from '../support/office.ts'
 import type { Wire } from '../support/wire.ts'
 
 // A statement that an ADMIN sends at the office pages as a file, and what is taken in of it.

@@ -5,9 +5,9 @@ import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/or
 import { createChannel } from '../../src/services/payments/channels.ts'
 import { paymentsJob } from '../../src/services/payments/paymentsJob.ts'
 import { reconcile } from '../../src/services/payments/reconciliation/reconcile.ts'
-import { type Compared, csv, DAY, DAYS, line, NEW, openCompared, rowsOf } from '../support/compared.ts'
+import { type Compared, csv, DAY, DAYS, line, NEW, openCompared } from '../support/compared.ts'
 import { anotherLender } from '../support/lenders.ts'
-import type { Seen } from '../support/office.ts'
+import { rowsOf, type Seen } from '../support/office.ts'
 import type { Wire } from '../support/wire.ts'
 
 // The reconciliations at the office pages: their list, one of them with its lines and its files, and who may see and do what.

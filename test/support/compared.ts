@@ -72,12 +72,3 @@ export const line = (receipt: string, amount: number, more: object = {}) => {
 
 /** Returns a statement as a plain CSV file. */
 export const csv = (...lines: readonly string[]) => ['receipt,at,amount,reference,reverses', ...lines].join('\n')
-
-/** The rows of the table with a caption, each with the text of its cells. */
-export const rowsOf = (page: string, caption: string): string[][] =>
-  (page.split(`<caption>${caption}</caption>`)[1]?.split('</table>')[0] ?? '')
-    .split('<tr>')
-    .slice(2)
-    .map((row) =>
-      [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell.replace(/<(?!img)[^>]+>/g, '')),
-    )

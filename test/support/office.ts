@@ -131,3 +131,12 @@ export function formOf(page: string, url: string): Record<string, string> {
   })
   return Object.fromEntries(fields)
 }
+
+/** Returns the rows of the table of a page with a caption, each with the text of its cells. */
+export const rowsOf = (page: string, caption: string): string[][] =>
+  (page.split(`<caption>${caption}</caption>`)[1]?.split('</table>')[0] ?? '')
+    .split('<tr>')
+    .slice(2)
+    .map((row) =>
+      [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell.replace(/<(?!img)[^>]+>/g, '')),
+    )

@@ -73,6 +73,18 @@ describe('the access trail', () => {
     ])
   })
 
+  it('is written without being asked, every now and then', async () => {
+    const own = keepAccessTrail(service.clock.now, { warn: (context) => warnings.push(context) }, 10)
+    own.open(service.deps.db)
+    const route = 'partner /written'
+    own.listener.signedIn?.({ organizationId: 1, accountId: 1, route, address: 'x', requestId: 'y' })
+    const written = async () =>
+      (await service.owner.pool.query('SELECT FROM access_entry WHERE route = $1', [route])).rowCount
+    await expect.poll(written).toBe(1)
+    await own.stop()
+    await service.owner.pool.query('DELETE FROM access_entry WHERE route = $1', [route])
+  })
+
   it('is filtered by organization, account, outcome and time', async () => {
     expect(await access('-o 0')).toHaveLength(1)
     expect(await access('-o 1')).toHaveLength(2)

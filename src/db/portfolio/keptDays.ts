@@ -28,12 +28,12 @@ const dayIn = (text: string): string => `CASE WHEN ${text} ~ '^[0-9]{4}-[0-9]{2}
 /**
  * SQL for the first day that changes of loans touch, of rows `a` of the trail; null where they touch none. The trail keeps
  * with each change the day from which it counts, and with an adjustment that of the original, too. A change without such a
- * day is damaged, and a change of terms may move the disbursement: each touches every day.
- * What time alone changes follows from the rest.
+ * day is damaged, and a change of terms may move the disbursement: each touches every day. So does emptying a test
+ * organization: a day that was computed before it may be kept after it. What time alone changes follows from the rest.
  */
 const FIRST_TOUCHED = `min(CASE WHEN a.change IS NULL OR a.action = 'update' THEN '-infinity'::date
      ELSE coalesce(least(${dayIn("a.change ->> 'on'")}, ${dayIn("a.change #>> '{between,on}'")}), '-infinity') END)
-   FILTER (WHERE a.entity = 'loan' AND a.action <> 'time')`
+   FILTER (WHERE a.entity = 'loan' AND a.action <> 'time' OR a.entity = 'organization' AND a.action = 'reset')`
 
 /** SQL for the first day that changes of loans touch, of rows of the trail above one; null where they touch none. */
 const firstTouched = (organizationId: string, above: string, upTo: string | undefined): string => `
@@ -46,8 +46,8 @@ const sealedTo = (organizationId: string): string =>
   `coalesce((SELECT c.change_id FROM event_chain c WHERE c.organization_id = ${organizationId}), 0)`
 
 /** Reads up to which row the trail of an organization is settled. */
-export async function readSettled(snapshot: Snapshot, organizationId: number): Promise<bigint> {
-  const { rows } = await snapshot.query<{ settled: bigint }>({
+export async function readSettled({ pool }: Queries, organizationId: number): Promise<bigint> {
+  const { rows } = await pool.query<{ settled: bigint }>({
     name: 'portfolio-settled',
     text: `SELECT ${sealedTo('$1')} AS settled`,
     values: [organizationId],
@@ -101,8 +101,14 @@ export async function listKeptDays(
 /**
  * Claims the head of an organization's portfolio until the end of the transaction, and makes it where there is none.
  * @param settled where a new head begins: nothing was kept before it
+ * @returns the row of the trail up to which stale days are marked; undefined where the head was deleted meanwhile, with all
+ *   of a test organization that was emptied
  */
-async function claimHead(transaction: Transaction, organizationId: number, settled: bigint): Promise<bigint> {
+async function claimHead(
+  transaction: Transaction,
+  organizationId: number,
+  settled: bigint,
+): Promise<bigint | undefined> {
   await transaction.query({
     name: 'make-portfolio-head',
     text: 'INSERT INTO portfolio_head (organization_id, change_id) VALUES ($1, $2) ON CONFLICT DO NOTHING',
@@ -113,7 +119,7 @@ async function claimHead(transaction: Transaction, organizationId: number, settl
     text: 'SELECT change_id AS "changeId" FROM portfolio_head WHERE organization_id = $1 FOR UPDATE',
     values: [organizationId],
   })
-  return rows[0]!.changeId
+  return rows[0]?.changeId
 }
 
 const save = statement<
@@ -167,14 +173,16 @@ export const forgetDays = (
 ) => transaction.query(forget(asked))
 
 /**
- * Keeps a computed day. What was marked since it was computed makes it stale at once. The trail is looked through before the
- * transaction has its number: no event is numbered while an earlier transaction runs.
+ * Keeps a computed day. What was marked since it was computed makes it stale at once; it is not kept while its test
+ * organization is emptied. The trail is looked through before the transaction has its number: no event is numbered while an
+ * earlier transaction runs.
  */
 export async function keepDay(db: Pick<Db, 'pool'>, { cells, computedAt, ...day }: ComputedDay): Promise<void> {
   const { rows } = await db.pool.query<{ upTo: bigint; touched: LocalDate | null }>(touchedSince(day))
   const seen = rows[0]!
   await inTransaction(db, async (transaction) => {
     const marked = await claimHead(transaction, day.organizationId, day.seenTo)
+    if (marked === undefined) return undefined
     const values = {
       ...day,
       ...seen,

@@ -40,7 +40,7 @@ export async function keepDays(deps: KeepDeps, organizationId: number): Promise<
       const days = await missingDays(snapshot, of, today)
       if (days.length === 0) return []
       const asked = { organizationId, policy, days, knownAt: undefined, now: at, today }
-      const settled = await readSettled(snapshot, organizationId)
+      const settled = await readSettled({ pool: snapshot }, organizationId)
       const cells = await readCells(deps, snapshot, asked)
       const toKeep = [...cells].map(([day, found]) => ({ ...of, day, cells: found, computedAt: at, seenTo: settled }))
       // Kept while this instance is alone: another one then finds nothing missing.

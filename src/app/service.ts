@@ -1,5 +1,11 @@
 import { createLoanBatches } from '../db/loans/loanBatches.ts'
-import { type DatabaseOptions, type Db, openDatabase } from '../db/postgres/client.ts'
+import {
+  CONNECT_PATIENTLY_MS,
+  CONNECT_WITHIN_MS,
+  type DatabaseOptions,
+  type Db,
+  openDatabase,
+} from '../db/postgres/client.ts'
 import { migrate, requireMigrated } from '../db/postgres/migrate.ts'
 import { grantService, roleOf, roleWarning } from '../db/postgres/roles.ts'
 import { examineServer, requireVersion } from '../db/postgres/server.ts'
@@ -60,6 +66,11 @@ export interface ServiceOptions {
   readonly clock?: () => number
   /** Options of the database; those of production when left out. */
   readonly database?: DatabaseOptions
+  /**
+   * When the database has half a minute for a connection, and not the two seconds of a request: until the service is open
+   * when left out; `always` for a command, `never` for a book beside others, which wait for no other.
+   */
+  readonly patience?: 'always' | 'never'
   /** True leaves the database unchanged: its schema has to be this program's, and no demonstration data is seeded. */
   readonly skipMigrations?: boolean
   /** Listens to what happens in the service; nothing does when left out. */
@@ -85,11 +96,12 @@ export type Shared = ProcessParts & Pick<Deps, 'db' | 'config' | 'keys' | 'direc
  *   signing keys
  */
 export async function openService(options: ServiceOptions): Promise<Deps> {
-  const { databaseUrl, now, log, clock, database, listener = noListener, shared } = options
+  const { databaseUrl, now, log, clock, database, patience, listener = noListener, shared } = options
   const { ownerUrl = '', asOwner = false, skipMigrations = false, seeds = true } = options
   const byOwner = asOwner && ownerUrl !== ''
   const max = options.config.databaseConnections
-  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max, ...database })
+  const connectWithin = patience === 'never' ? CONNECT_WITHIN_MS : CONNECT_PATIENTLY_MS
+  const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max, ...database, connectWithin })
   try {
     await reach(db, options.config, byOwner ? 'DATABASE_OWNER_URL' : 'DATABASE_URL')
     if (!skipMigrations) await (clock && log ? examineServer(db, { now: clock, log }) : requireVersion(db))
@@ -102,6 +114,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
     const keys = shared?.keys ?? (await openKeyRing(db, secret, now, config.books.length > 0 ? PLACES_LAST_MS : 0))
     if (config.seedDemo && seeds && !skipMigrations) await seedDemo(db, now())
     const testClocks = await openTestClocks(db, options.businessNow ?? now)
+    if (patience === undefined) db.setConnectWithin(CONNECT_WITHIN_MS)
     const tokenSigner = signerPlace()
     const issuer = config.authUrl
     const signIn = createSignIn({ db, limitsIn: shared?.db ?? db, config, keys, tokenSigner, now, issuer, listener })
@@ -183,7 +196,7 @@ async function bringUpToDate(db: Db, options: ServiceOptions): Promise<void> {
   if (ownerUrl === '') await migrate(db.pool, log)
   else if (asOwner) await migrateAndGrant(db, databaseUrl, log)
   else {
-    const owner = openDatabase(ownerUrl, { max: 2 })
+    const owner = openDatabase(ownerUrl, { max: 2, connectWithin: CONNECT_PATIENTLY_MS })
     try {
       await reach(owner, config, 'DATABASE_OWNER_URL')
       await migrateAndGrant(owner, databaseUrl, log)

@@ -84,7 +84,8 @@ async function openAt(
   { url: ownerUrl, serviceUrl: databaseUrl }: EmbeddedUrls,
   { migrate, asOwner = false }: { migrate: boolean; asOwner?: boolean },
 ): Promise<Opened> {
-  const deps = await openService({ config, databaseUrl, ownerUrl, asOwner, now: Date.now, skipMigrations: !migrate })
+  const how = { config, asOwner, now: Date.now, skipMigrations: !migrate, patience: 'always' } as const
+  const deps = await openService({ ...how, databaseUrl, ownerUrl })
   const books =
     config.books.length > 0 ? await openBooks(deps, { databaseUrl, ownerUrl }, { migrate, asOwner }) : undefined
   return {

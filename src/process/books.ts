@@ -142,7 +142,8 @@ function openerOf({ deps, process, places, seedsIn, skipMigrations = false }: Op
       const access = keepAccessTrail(Date.now, log)
       const ofBook = { ...metrics.listener, ...metrics.jobsOf(name) }
       const listener = combineListeners(ofBook, recent.listener, access.listener)
-      const how = { config, now: Date.now, clock: Date.now, skipMigrations, seeds: name === seedsIn, shared: deps }
+      const of = { shared: deps, seeds: name === seedsIn, skipMigrations, patience: 'never' } as const
+      const how = { ...of, config, now: Date.now, clock: Date.now }
       const bookLog = log.child({ book: name })
       const parts = await openService({ ...how, databaseUrl, ownerUrl, listener, log: bookLog })
       const served = await opener.served(name, parts, access)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { type Db, openDatabase } from '../../src/db/postgres/client.ts'
+import { CONNECT_PATIENTLY_MS, type Db, openDatabase } from '../../src/db/postgres/client.ts'
 
 /** A database of one test file's own. */
 export interface FreshDatabase {
@@ -28,7 +28,7 @@ export async function freshDatabase(template = inject('template')): Promise<Fres
   await asAdmin(server, (admin) => createDatabase(admin, name, template))
   openDatabases.add(name)
   const url = databaseUrl(server, name)
-  const db = openDatabase(url)
+  const db = openDatabase(url, { connectWithin: CONNECT_PATIENTLY_MS })
   return {
     url,
     db,

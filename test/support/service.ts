@@ -158,7 +158,8 @@ async function open(
   const { config } = options
   const { serviceUrl: url, db: owner } = database
   const clocks = { now: machineClock(clock), businessNow: clock.look }
-  const opened = await openService({ ...options, ...clocks, databaseUrl: url })
+  // On a machine at load, a process of tests looks at its sockets seconds later.
+  const opened = await openService({ ...options, ...clocks, databaseUrl: url, patience: 'always' })
   const deps = Object.assign(opened, { statements: patientReader() })
   if (isAhead) await follow(deps, owner, clock)
   const app = await buildApp(deps)

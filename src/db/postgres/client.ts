@@ -20,6 +20,8 @@ export interface Db {
    * waits on one fails at once, and no other is opened.
    */
   setGone(gone: boolean): void
+  /** Sets the milliseconds within which there has to be a connection, for the calls from now on. */
+  setConnectWithin(ms: number): void
   /** Gives the keys that follow from the secret, once it could be read from the database itself. */
   setKeys(keys: Keys): void
   /** The number of statements so far that the server could not write to its disk. */
@@ -35,8 +37,13 @@ const statementTimeout = 30_000
 const idleTimeout = 30_000
 /** Milliseconds after which a connection on which nothing is sent is asked by TCP whether its other end is there. */
 const keepAliveAfter = 10_000
-/** Below the 3 s within which a request has to be answered when the database is gone. */
-const connectTimeout = 2_000
+/** Milliseconds that a request waits for a connection: below the 3 s within which it has to be answered when the database is gone. */
+export const CONNECT_WITHIN_MS = 2_000
+/**
+ * Milliseconds that a start and a command wait for one. Nobody waits for their answer, and on a machine at load a program
+ * that works without a pause looks at its sockets seconds later.
+ */
+export const CONNECT_PATIENTLY_MS = 30_000
 
 /** The keys of a database: what neither writes a row of the trail nor reads a person's words needs none. */
 export interface Keys {
@@ -54,6 +61,8 @@ export interface DatabaseOptions {
   readonly together?: boolean
   /** Milliseconds that a statement waits for a locked row; 5,000 when left out. */
   readonly lockTimeout?: number
+  /** Milliseconds within which there has to be a connection, new or free; those of a request when left out. */
+  readonly connectWithin?: number
 }
 
 /**
@@ -67,7 +76,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
     connectionString: url,
     max: options.max ?? 20,
     application_name: 'mkopo',
-    connectionTimeoutMillis: connectTimeout,
+    connectionTimeoutMillis: options.connectWithin ?? CONNECT_WITHIN_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfter,
     types: { getTypeParser },
@@ -80,7 +89,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
         `SET timezone = 'UTC'; SET jit = off; SET statement_timeout = ${statementTimeout}`,
         `SET lock_timeout = ${options.lockTimeout ?? 5_000}; SET idle_in_transaction_session_timeout = ${idleTimeout}`,
       ].join('; ')
-      const settings = { text: `${text}; SELECT pg_backend_pid() AS pid`, query_timeout: connectTimeout }
+      const within = { query_timeout: pool.options.connectionTimeoutMillis }
+      const settings = { text: `${text}; SELECT pg_backend_pid() AS pid`, ...within }
       const results: unknown = await client.query(settings as pg.QueryConfig)
       const last = (results as pg.QueryResult<{ pid: number }>[]).at(-1)
       // Behind a pooler the number is another: the next statement may go to another process of the server.
@@ -114,6 +124,9 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
     together: options.together ?? true,
     close: closing(pool, prisma, silence),
     diskFailures: () => diskFailures,
+    setConnectWithin: (ms) => {
+      pool.options.connectionTimeoutMillis = ms
+    },
     setKeys(keys) {
       Object.assign(pool, keys)
       for (const client of clients) Object.assign(client, keys)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { CONNECT_PATIENTLY_MS } from '../postgres/client.ts'
 
 /** A connection of the owner of the tables of a book, for the statements of a move. */
 export interface OwnerConnection {
@@ -26,7 +27,7 @@ export async function connectAsOwner(url: string): Promise<OwnerConnection> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'mkopo move',
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: CONNECT_PATIENTLY_MS,
     keepAlive: true,
   })
   client.on('error', () => undefined)

@@ -28,8 +28,13 @@ const kept = (day: string, policyVersion: number) =>
   findKeptDay(service.deps.db, { organizationId: SANDBOX, policyVersion, day })
 const differences = async () => (await checkBook(service.deps)).differences
 
-async function setPolicy(name: string): Promise<void> {
-  const answer = await service.put('/v1/delinquency-policy', { token: sandbox.token, body: { preset: name } })
+const TWO_BUCKETS = [
+  { name: 'in time', fromDays: 0, toDays: 0 },
+  { name: 'late', fromDays: 1 },
+]
+
+async function setPolicy(body: object): Promise<void> {
+  const answer = await service.put('/v1/delinquency-policy', { token: sandbox.token, body })
   expect([answer.status, answer.body], answer.text).toMatchObject([200, { version: 1 }])
 }
 
@@ -110,16 +115,16 @@ describe('a question about a past day, while its test organization is emptied', 
   )
 
   it('leaves no day that is kept by a policy of before, whose number the next policy has again', async () => {
-    await setPolicy('ifrs9')
-    await lendAndPass('asha', 250)
+    await setPolicy({ preset: 'cbk' })
+    await lendAndPass('asha', 45)
     const day = yesterday()
     const deps = depsWith('after', 'read-newest-delinquency-policy', async () => {
       await reset()
-      await setPolicy('cbk')
-      await lendAndPass('juma', 250)
+      await setPolicy({ buckets: TWO_BUCKETS, countFrom: 'oldest_unpaid' })
+      await lendAndPass('juma', 45)
     })
     const { cells } = await readPortfolio(deps, { organizationId: SANDBOX }, { asOf: day })
-    expect(cells).toMatchObject([{ index: 2 }])
+    expect(cells).toMatchObject([{ index: 0 }])
     expect(await kept(day, 1)).toBeUndefined()
     expect(await differences()).toEqual([])
   })

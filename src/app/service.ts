@@ -65,7 +65,7 @@ export interface ServiceOptions {
   /** The clock of this machine, to compare the server's with; without it only the server's version is checked. */
   readonly clock?: () => number
   /** Options of the database; those of production when left out. */
-  readonly database?: DatabaseOptions
+  readonly database?: Omit<DatabaseOptions, 'connectWithin'>
   /**
    * When the database has half a minute for a connection, and not the two seconds of a request: until the service is open
    * when left out; `always` for a command, `never` for a book beside others, which wait for no other.
@@ -100,7 +100,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   const { ownerUrl = '', asOwner = false, skipMigrations = false, seeds = true } = options
   const byOwner = asOwner && ownerUrl !== ''
   const max = options.config.databaseConnections
-  const connectWithin = patience === 'never' ? CONNECT_WITHIN_MS : CONNECT_PATIENTLY_MS
+  const connectWithin = openWithin(options)
   const db = openDatabase(byOwner ? ownerUrl : databaseUrl, { max, ...database, connectWithin })
   try {
     await reach(db, options.config, byOwner ? 'DATABASE_OWNER_URL' : 'DATABASE_URL')
@@ -150,6 +150,10 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
   }
 }
 
+/** Returns the milliseconds that a connection may take while the service is opened. */
+const openWithin = ({ patience }: ServiceOptions): number =>
+  patience === 'never' ? CONNECT_WITHIN_MS : CONNECT_PATIENTLY_MS
+
 /** Returns the settings with the secret from which all keys derive in place of the one that encrypts it. @throws WrongSecretError */
 async function withRootSecret(db: Db, config: Config): Promise<{ readonly config: Config; readonly secret: string }> {
   const { keyEncryptionSecret } = config
@@ -196,7 +200,7 @@ async function bringUpToDate(db: Db, options: ServiceOptions): Promise<void> {
   if (ownerUrl === '') await migrate(db.pool, log)
   else if (asOwner) await migrateAndGrant(db, databaseUrl, log)
   else {
-    const owner = openDatabase(ownerUrl, { max: 2, connectWithin: CONNECT_PATIENTLY_MS })
+    const owner = openDatabase(ownerUrl, { max: 2, connectWithin: openWithin(options) })
     try {
       await reach(owner, config, 'DATABASE_OWNER_URL')
       await migrateAndGrant(owner, databaseUrl, log)

@@ -32,8 +32,15 @@ export async function openBooks(
   function open(name: string): Promise<Deps> {
     const book = named.get(name)
     if (!book) throw new Declined(`there is no book ${name}; there are ${[...named.keys()].join(', ')}`)
-    const of = { config, now: Date.now, shared: deps, seeds: false, patience: 'always' } as const
-    const how = { ...of, skipMigrations: !migrate, asOwner }
+    const how = {
+      config,
+      now: Date.now,
+      skipMigrations: !migrate,
+      asOwner,
+      shared: deps,
+      seeds: false,
+      patience: 'always',
+    } as const
     const opening =
       opened.get(name) ??
       (book.url === databaseUrl

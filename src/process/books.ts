@@ -142,8 +142,15 @@ function openerOf({ deps, process, places, seedsIn, skipMigrations = false }: Op
       const access = keepAccessTrail(Date.now, log)
       const ofBook = { ...metrics.listener, ...metrics.jobsOf(name) }
       const listener = combineListeners(ofBook, recent.listener, access.listener)
-      const of = { shared: deps, seeds: name === seedsIn, skipMigrations, patience: 'never' } as const
-      const how = { ...of, config, now: Date.now, clock: Date.now }
+      const how = {
+        config,
+        now: Date.now,
+        clock: Date.now,
+        skipMigrations,
+        seeds: name === seedsIn,
+        shared: deps,
+        patience: 'never',
+      } as const
       const bookLog = log.child({ book: name })
       const parts = await openService({ ...how, databaseUrl, ownerUrl, listener, log: bookLog })
       const served = await opener.served(name, parts, access)
@@ -312,7 +319,7 @@ export async function bringBooksUpToDate(directory: Deps, databaseUrl: string, l
     if (name === ofDirectory) continue
     const how = { config: directory.config, now: Date.now, clock: Date.now, log: log.child({ book: name }) }
     const seeds = ofDirectory === undefined && index === 0
-    await openService({ ...how, databaseUrl: url, ownerUrl, shared: directory, seeds }).then(
+    await openService({ ...how, databaseUrl: url, ownerUrl, shared: directory, seeds, patience: 'never' }).then(
       ({ db }) => db.close(),
       (error: unknown) => {
         if (!isUnavailable(error)) throw error

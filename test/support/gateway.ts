@@ -12,6 +12,8 @@ export interface Gateway {
   cut(): void
   /** Lets connections through again after `cut`. */
   mend(): void
+  /** Each connection from now on is led on so many milliseconds later, as by a machine at load. */
+  delay(ms: number): void
   /** Bytes are taken and not passed on, as by a machine that has lost its network. */
   silence(on: boolean): void
   /**
@@ -27,6 +29,7 @@ export async function openGateway(url: string): Promise<Gateway> {
   let target = new URL(url)
   let silent = false
   let isCut = false
+  let delayMs = 0
   const sockets = new Set<Socket>()
 
   let next: { text: string; lost: 'statement' | 'answer'; resolve: () => void } | undefined
@@ -56,9 +59,15 @@ export async function openGateway(url: string): Promise<Gateway> {
       client.destroy()
       return
     }
-    const upstream = open(Number(target.port), target.hostname)
-    pass(client, upstream, true)
-    pass(upstream, client, false)
+    const leadOn = () => {
+      if (client.destroyed) return
+      const upstream = open(Number(target.port), target.hostname)
+      pass(client, upstream, true)
+      pass(upstream, client, false)
+    }
+    if (delayMs === 0) return leadOn()
+    client.on('error', () => client.destroy())
+    setTimeout(leadOn, delayMs)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -79,6 +88,9 @@ export async function openGateway(url: string): Promise<Gateway> {
     },
     mend: () => {
       isCut = false
+    },
+    delay: (ms) => {
+      delayMs = ms
     },
     silence: (on) => {
       silent = on

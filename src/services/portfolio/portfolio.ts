@@ -54,8 +54,8 @@ export async function readPortfolio(
   const now = deps.now(organizationId)
   const day = dayOf(deps, now, { asOf, knownAt })
   const today = dateIn(deps.config.zone, now)
-  const isLate = day < today && day >= addPeriods(today, -MOST_DAYS_KEPT, 'days')
-  const mayBeKept = isLate && knownAt === undefined && !byOfficer
+  const isRecent = day < today && day >= addPeriods(today, -MOST_DAYS_KEPT, 'days')
+  const mayBeKept = isRecent && knownAt === undefined && !byOfficer
   // Before the policy is read: a test organization that is emptied after that begins its policies with version 1 again.
   const seenTo = mayBeKept ? await readSettled(deps.db, organizationId) : undefined
   const policy = await findPolicy(deps, organizationId, { ...namedBy(named), knownAt })

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { nodeSettings } from '../support/children.ts'
 import { within } from '../support/patience.ts'
+import { listening, type Spawned, spawnProcess, tokenFrom } from '../support/process.ts'
 
 // Starting a database and a service several times takes as long as the machine is busy.
 vi.setConfig({ testTimeout: 120_000 })
@@ -24,50 +24,11 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 20 })
 })
 
-interface Started {
-  readonly child: ChildProcess
-  output(): string
-  /** Resolves with the exit code, or the signal that ended it. */
-  readonly ended: Promise<number | string>
-}
-
-/** `node src/app/main.ts`, as `npm start` runs it, with as good as no environment. */
-function start(settings: Record<string, string>): Started {
-  const child = spawn(process.execPath, ['src/app/main.ts'], {
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      ...nodeSettings(),
-      DATA_DIR: directory,
-      LOG_LEVEL: 'warn',
-      OPS_PORT: '0',
-      STOP_GRACE_MS: '0',
-      ...settings,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  running.push(child)
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))
-  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal)
-  return { child, output: () => output, ended }
-}
-
-/** Waits until the banner names where it listens. */
-async function listening({ child, output }: Started): Promise<string> {
-  for (let waited = 0; waited < within(60_000); waited += 50) {
-    const origin = /listens on (http:\S+)/.exec(output())?.[1]
-    if (origin !== undefined) return origin
-    if (child.exitCode !== null) throw new Error(`it ended: ${output()}`)
-    await pause(50)
-  }
-  throw new Error(`it did not start: ${output()}`)
-}
-
-const tokenFrom = async (origin: string): Promise<string> => {
-  const authorization = `Basic ${Buffer.from('partner@example.com:partner-secret').toString('base64')}`
-  const answer = await fetch(`${origin}/v1/auth/token`, { headers: { authorization } })
-  return ((await answer.json()) as { token: string }).token
+/** What `npm start` runs, on the embedded database that the first of these starts makes. */
+function start(settings: Record<string, string> = {}): Spawned {
+  const started = spawnProcess({ DATA_DIR: directory, STOP_GRACE_MS: '0', ...settings })
+  running.push(started.child)
+  return started
 }
 
 const customers = async (origin: string, token: string, body?: object) => {
@@ -76,31 +37,29 @@ const customers = async (origin: string, token: string, body?: object) => {
     headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   })
-  return (await answer.json()) as { total: number }
+  return (await answer.json()) as { externalId: string; total: number }
 }
 
 describe('npm start', { timeout: within(90_000) }, () => {
   it('serves on the embedded database; stopped, killed and started again, it finds the same data and token', async () => {
-    const first = start({ PORT: '0' })
-    const origin = await listening(first)
+    const first = await listening(start())
     expect(first.output()).toContain('partner@example.com')
-    const token = await tokenFrom(origin)
+    const token = await tokenFrom(first.origin)
     // Beside the customer of the demonstration data.
-    await customers(origin, token, { externalId: 'asha' })
+    expect(await customers(first.origin, token, { externalId: 'asha' })).toMatchObject({ externalId: 'asha' })
     first.child.kill('SIGINT')
     expect(await first.ended).toBe(0)
 
-    const second = start({ PORT: '0' })
-    expect(await customers(await listening(second), token)).toMatchObject({ total: 2 })
+    const second = await listening(start())
+    expect(await customers(second.origin, token)).toMatchObject({ total: 2 })
     second.child.kill('SIGKILL')
     expect(await second.ended).toBe('SIGKILL')
 
-    const third = start({ PORT: '0' })
-    const again = await listening(third)
-    expect(await customers(again, token)).toMatchObject({ total: 2 })
+    const third = await listening(start())
+    expect(await customers(third.origin, token)).toMatchObject({ total: 2 })
 
     // While it runs: another on the same data, and another on the same port.
-    const fourth = start({ PORT: '0' })
+    const fourth = start()
     expect(await fourth.ended).toBe(1)
     expect(fourth.output()).toMatch(/^mkopo could not start: .*using/m)
     third.child.kill('SIGTERM')
@@ -111,7 +70,7 @@ describe('npm start', { timeout: within(90_000) }, () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
-    const refused = start({ PORT: '0', [setting]: String(port) })
+    const refused = start({ [setting]: String(port) })
     expect(await refused.ended).toBe(1)
     expect(refused.output().trim()).toBe(
       `mkopo could not start: ${setting}: ${port} on 127.0.0.1 is taken by another program; stop it, or set ${setting} to a free one`,
@@ -131,7 +90,7 @@ describe('npm start', { timeout: within(90_000) }, () => {
       const file = join(directory, 'a-file')
       await writeFile(file, '')
       const path = 'KEY_ENCRYPTION_SECRET' in more ? file : join(file, 'below')
-      const refused = start({ PORT: '0', ...more, DATA_DIR: path })
+      const refused = start({ ...more, DATA_DIR: path })
       expect(await refused.ended).toBe(1)
       expect(refused.output().trim()).toBe(
         `mkopo could not start: DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): a file is there (it is "${path}")`,
@@ -140,7 +99,7 @@ describe('npm start', { timeout: within(90_000) }, () => {
   )
 
   it('a wrong KEY_ENCRYPTION_SECRET: one line that names it', async () => {
-    const refused = start({ PORT: '0', KEY_ENCRYPTION_SECRET: 'not the one of before' })
+    const refused = start({ KEY_ENCRYPTION_SECRET: 'not the one of before' })
     expect(await refused.ended).toBe(1)
     expect(refused.output().trim()).toMatch(/^mkopo could not start: KEY_ENCRYPTION_SECRET: is not the one[^\n]+$/)
   })
@@ -148,7 +107,7 @@ describe('npm start', { timeout: within(90_000) }, () => {
   // `test/ops/process.test.ts` has the other ways in which it cannot be reached.
   it('a database that cannot be reached: one line that names the setting', async () => {
     const DATABASE_URL = 'postgres://nobody:hidden@localhost:1/none'
-    const refused = start({ PORT: '0', DATABASE_URL, KEY_ENCRYPTION_SECRET: 'a secret of the tests' })
+    const refused = start({ DATABASE_URL, KEY_ENCRYPTION_SECRET: 'a secret of the tests' })
     expect(await refused.ended).toBe(1)
     expect(refused.output()).toMatch(/^mkopo could not start: DATABASE_URL: the database cannot be reached: .+\n$/)
     expect(refused.output()).toMatch(/ECONNREFUSED/)

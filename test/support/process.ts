@@ -8,32 +8,36 @@ import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { nodeSettings } from './children.ts'
 import { within } from './patience.ts'
 
-/** A service in a process of its own, as an operator runs it. */
-export interface ServiceProcess {
+/** What `npm start` runs, in a process of its own: it may be starting, serve, or have ended. */
+export interface Spawned {
   readonly child: ChildProcess
-  /** Where it listens, and where it shows itself to operators: each process of it, where it has several. */
-  readonly origin: string
-  readonly opsOrigin: string
-  readonly workers: readonly { readonly opsOrigin: string; readonly pid: number }[]
   /** All it has printed. */
   output(): string
   /** Resolves with the exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>
 }
 
+/** A service in a process of its own, as an operator runs it, that listens. */
+export interface ServiceProcess extends Spawned {
+  /** Where it listens, and where it shows itself to operators: each process of it, where it has several. */
+  readonly origin: string
+  readonly opsOrigin: string
+  readonly workers: readonly { readonly opsOrigin: string; readonly pid: number }[]
+}
+
 /** The arguments that `npm start` gives to Node. */
 export const START_ARGUMENTS = manifest.scripts.start.replace(/^exec node /, '').split(' ')
 
 /**
- * What `npm start` runs, with these settings, once it listens.
+ * Starts what `npm start` runs, with these settings.
  * @param options.group in a process group of its own, as a terminal gives it
  * @param options.npm by `npm start`: `child` is then npm
  * @param options.cwd the folder of the service; this one when left out
  */
-export async function startProcess(
+export function spawnProcess(
   settings: Record<string, string>,
   { group = false, npm = false, cwd = process.cwd() } = {},
-): Promise<ServiceProcess> {
+): Spawned {
   const [command, args] = npm ? ['npm', ['start']] : [process.execPath, START_ARGUMENTS]
   const child = spawn(command, args, {
     env: {
@@ -48,7 +52,8 @@ export async function startProcess(
       RATE_LIMIT_ADDRESS: '1000000000',
       // How late a busy machine makes it is no overload of its own.
       MAX_LAG_MS: '60000',
-      ...settings,
+      // An empty setting counts as not set, and leaves those above.
+      ...Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== '')),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: group,
@@ -57,19 +62,30 @@ export async function startProcess(
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk))
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal)
+  return { child, output: () => output, ended }
+}
+
+/** Returns a service once it listens, and has printed where. */
+export async function listening(spawned: Spawned): Promise<ServiceProcess> {
+  const { child } = spawned
   for (let waited = 0; waited < within(30_000); waited += 50) {
+    const output = spawned.output()
     const origin = /listens on (http:\S+)/.exec(output)?.[1]
     if (origin !== undefined && output.includes('Ctrl-C')) {
       const shown = [...output.matchAll(/operators +(http:\S+) +\S+(?: +process (\d+))?/g)]
       const workers = shown.map(([, opsOrigin = '', pid]) => ({ opsOrigin, pid: Number(pid ?? child.pid) }))
-      return { child, origin, opsOrigin: workers[0]?.opsOrigin ?? '', workers, output: () => output, ended }
+      return { ...spawned, origin, opsOrigin: workers[0]?.opsOrigin ?? '', workers }
     }
     if (child.exitCode !== null) throw new Error(`it ended: ${output}`)
     await pause(50)
   }
   child.kill('SIGKILL')
-  throw new Error(`it did not start: ${output}`)
+  throw new Error(`it did not start: ${spawned.output()}`)
 }
+
+/** Starts a service as `spawnProcess` does, and returns it once it listens. */
+export const startProcess = (...call: Parameters<typeof spawnProcess>): Promise<ServiceProcess> =>
+  listening(spawnProcess(...call))
 
 /** A token from a running service. */
 export async function tokenFrom(origin: string, { email, password } = DEMO_PARTNER): Promise<string> {

@@ -50,6 +50,13 @@ export interface Payment extends PaymentParts {
   readonly version: number
 }
 
+/**
+ * Returns the moment at which something is done to payments: `now`, but not before one of them was changed last. The instance that
+ * did so may have a clock that is ahead of that of `now`.
+ */
+export const momentAfter = (payments: readonly Pick<Payment, 'updatedAt'>[], now: Instant): Instant =>
+  Math.max(now, ...payments.map(({ updatedAt }) => updatedAt))
+
 /** Returns the part of a payment that is in suspense: with no loan, and not gone again. */
 export const inSuspense = ({ amount, allocated, returned, reversed }: PaymentParts): bigint =>
   amount - allocated - returned - reversed

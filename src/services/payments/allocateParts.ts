@@ -8,7 +8,7 @@ import { failedPrecondition, invariant, LendingError, notFound } from '../../dom
 import { isHead } from '../../domain/loan/carriedForward/loanHead.ts'
 import { balancesNow, type Decision, findByToken, post, requireUnreversed, reversalOf } from '../../domain/loan/loan.ts'
 import { currencyOf } from '../../domain/money.ts'
-import { type Payment, partToken } from '../../domain/payments/payment.ts'
+import { momentAfter, type Payment, partToken } from '../../domain/payments/payment.ts'
 import type { Allocation } from '../../domain/payments/paymentChange.ts'
 import type { Core, Writing } from '../deps.ts'
 import { decideAll, type Result, type SavedChange } from '../loans/changes/decide.ts'
@@ -87,7 +87,8 @@ export async function saveParts(
   // Each part may settle its loan early, which posts a waiver, too.
   const nextId = await reserveIds(deps, 'entry', 2 * parts.length)
   const testClock = deps.testClocks.find(organizationId)
-  const now = () => deps.now(organizationId)
+  const payments = parts.map(({ payment }) => payment)
+  const now = () => momentAfter(payments, deps.now(organizationId))
   const results = new Map<Part, PartResult>()
   const batches: { readonly batch: ChangeBatch; readonly asked: readonly Part[]; readonly all: readonly Result[] }[] =
     []

@@ -16,7 +16,7 @@ import { invariant } from '../../domain/errors.ts'
 import { min } from '../../domain/money.ts'
 import { causeText } from '../../domain/payments/causes.ts'
 import { chooseLoan, typedReference } from '../../domain/payments/matching.ts'
-import { decidedStatus, type Payment } from '../../domain/payments/payment.ts'
+import { decidedStatus, momentAfter, type Payment } from '../../domain/payments/payment.ts'
 import type { Caches, Writing } from '../deps.ts'
 import type { SavedChange } from '../loans/changes/decide.ts'
 import { countPosted } from '../loans/changes/decide.ts'
@@ -65,7 +65,7 @@ export async function decideNext(
     })
     const results = await saveParts(deps, transaction, organizationId, parts)
     const resultOf = new Map(parts.map(({ payment }, index) => [payment, results[index]!]))
-    const at = deps.now(organizationId)
+    const at = momentAfter(payments, deps.now(organizationId))
     const posted: SavedChange[] = []
     const steps = payments.flatMap((payment): PaymentSteps[] => {
       const result = resultOf.get(payment)
@@ -182,7 +182,7 @@ export async function unallocate(
   const saved = results.map(requireSaved)
   const allocations = saved.map(({ allocation }) => allocation)
   const taken = allocations.reduce((sum, { amount }) => sum + amount, 0n)
-  const updatedAt = deps.now(organizationId)
+  const updatedAt = momentAfter([payment], deps.now(organizationId))
   const after = withStatus({ ...payment, allocated: payment.allocated - taken, cause, updatedAt })
   const step: PaymentStep = { action: 'reverse allocations', after, allocations, moved: null, note }
   return { step, changes: saved.map(({ saved: change }) => change) }
@@ -230,8 +230,8 @@ async function applyNext(deps: DecideDeps, organizationId: number): Promise<bool
     const left = taken?.step.after ?? payment
     const step = reversedStep(deps, left, { reversal, account, note: why })
     const steps = [...(taken ? [taken.step] : []), ...(step ? [step] : [])]
-    if (steps.length > 0)
-      await savePayments(transaction, [{ author, before: payment, steps, at: deps.now(organizationId) }])
+    const last = steps.at(-1)
+    if (last) await savePayments(transaction, [{ author, before: payment, steps, at: last.after.updatedAt }])
     await markApplied(transaction, reversal, payment.id)
     return taken?.changes ?? []
   })
@@ -247,7 +247,7 @@ function reversedStep(
 ): PaymentStep | undefined {
   const amount = min(reversal.amount, payment.amount - payment.returned - payment.reversed)
   if (amount === 0n) return undefined
-  const at = now(payment.organizationId)
+  const at = Math.max(momentAfter([payment], now(payment.organizationId)), reversal.receivedAt)
   const today = dateIn(config.zone, at)
   const day = dateIn(config.zone, reversal.reversedAt)
   const after = withStatus({ ...payment, reversed: payment.reversed + amount, cause: note, updatedAt: at })

@@ -1,6 +1,8 @@
 import { findPendingOrganizations } from '../../db/payments/inbox.ts'
 import { findUndecidedOrganizations } from '../../db/payments/payments.ts'
+import type { Caches } from '../deps.ts'
 import type { Job } from '../jobs/job.ts'
+import { enterOrganization } from '../testClock/testClocks.ts'
 import { applyReversals, type DecideDeps, decideNext } from './decidePayments.ts'
 import { readInbox } from './inbound/inbox.ts'
 
@@ -15,7 +17,7 @@ const SHARE = 2
  * Creates the job that reads the messages of providers, and decides on received payments: those of messages, those whose request
  * ended before, and what providers take back. Any number of instances may work at it: each locks the payments that it decides on.
  */
-export const paymentsJob = (deps: DecideDeps): Job => ({
+export const paymentsJob = (deps: DecideDeps & Pick<Caches, 'organizations'>): Job => ({
   name: 'payments',
   failure: 'payments could not be decided on; they wait as received',
   everyMs: EVERY_MS,
@@ -26,12 +28,13 @@ export const paymentsJob = (deps: DecideDeps): Job => ({
     return [...new Set(found.flat())]
   },
   async work(organizationId) {
+    // The clock of a test organization may have been moved on another instance.
+    await enterOrganization(deps, organizationId)
     // While messages are read, those of the round before are decided on: one of the two waits for the database at most times.
     const [read, before] = await both(readInbox(deps, organizationId), decideNext(deps, organizationId))
     const reversed = await applyReversals(deps, organizationId)
     const { isMore, isStale, decided } = read === 'more' ? before : await decideNext(deps, organizationId)
     // A loan that others change at once is read again in the next round.
-    if (isStale) await deps.testClocks.refresh(organizationId)
     if (read === 'more' || isMore || (isStale && decided.length > 0) || reversed === 'more') return 'more'
     return isStale ? 'waits' : 'done'
   },

@@ -3,7 +3,7 @@ import type { Channel } from '../../db/payments/channels.ts'
 import { readByReceipts } from '../../db/payments/payments.ts'
 import { reserveIds } from '../../db/queries/idBlocks.ts'
 import { requirePermission } from '../../domain/access/permissions.ts'
-import { dateIn } from '../../domain/dates.ts'
+import { dateIn, type Instant } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, invariant, notFound } from '../../domain/errors.ts'
 import { currencyOf, toMinor } from '../../domain/money.ts'
 import type { Payment } from '../../domain/payments/payment.ts'
@@ -26,18 +26,17 @@ export interface Received {
   readonly replayed?: readonly PaymentMember[]
 }
 
-/** Returns a payment that was told, as it is stored. @throws LendingError `invalid_argument` for the amount and the currency */
+/** Returns a payment that was told, as it is stored at a moment. @throws LendingError `invalid_argument` for the amount and the currency */
 export function newPayment(
-  { now, config, paymentBox }: Pick<Core & Writing, 'now' | 'config' | 'paymentBox'>,
+  { config, paymentBox }: Pick<Core & Writing, 'config' | 'paymentBox'>,
   channel: Channel,
   told: ToldPayment,
-  { id, isNotified }: { readonly id: bigint; readonly isNotified: boolean },
+  { id, at, isNotified }: { readonly id: bigint; readonly at: Instant; readonly isNotified: boolean },
 ): Payment {
   const { organizationId, id: channelId, currency, zone, confirmAbove } = channel
   if (told.currencyCode !== undefined && told.currencyCode !== currency)
     throw invalidArgument('currency', `must be ${currency}, the currency of the channel`)
   const amount = toMinor(told.amount, currencyOf(currency), 'paymentAmount')
-  const at = now(organizationId)
   const paidAt = told.paidAt ?? at
   const [paidOn, today] = [dateIn(zone, paidAt), dateIn(config.zone, at)]
   return {
@@ -94,7 +93,7 @@ export async function receivePayment(
   const channel = await channelNamed(deps, organizationId, channelId)
   if (channel.disabledAt !== null) throw failedPrecondition('the payment channel is disabled')
   const id = (await reserveIds(deps, 'payment', 1))()
-  const payment = newPayment(deps, channel, told, { id, isNotified: false })
+  const payment = newPayment(deps, channel, told, { id, at: deps.now(organizationId), isNotified: false })
   const key = { organizationId, channelId: channel.id, receipt: told.receipt }
   const author: Author = {
     organizationId,

@@ -6,6 +6,7 @@ import { insertReversals, type Reversal } from '../../../db/payments/reversals.t
 import { isWorthRepeating, mayBeCausedByRow } from '../../../db/postgres/errors.ts'
 import { inTransaction, type Transaction } from '../../../db/postgres/transaction.ts'
 import { reserveIds } from '../../../db/queries/idBlocks.ts'
+import type { Instant } from '../../../domain/dates.ts'
 import { inNames, invalidArgument, LendingError } from '../../../domain/errors.ts'
 import { currencyOf, toMinor } from '../../../domain/money.ts'
 import { type Reading, readTold } from '../../../domain/payments/adapters/read.ts'
@@ -83,9 +84,13 @@ const giveUp = (deps: DecideDeps, organizationId: number, next: Next) =>
   inTransaction(deps.db, async (transaction): Promise<Read | undefined> => {
     const [message] = await lockPendingMessages(transaction, organizationId, next)
     if (!message) return undefined
-    await decideMessages(transaction, [unreadable(message, FAILED)], deps.now(organizationId))
+    await decideMessages(transaction, [unreadable(message, FAILED)], momentOfReading(deps, [message]))
     return { last: message.id, count: 1 }
   })
+
+/** Returns the moment at which messages are read: none of them came after it, also where it came to an instance whose clock is ahead. */
+const momentOfReading = ({ now }: Pick<DecideDeps, 'now'>, messages: readonly PendingMessage[]): Instant =>
+  Math.max(now(messages[0]!.organizationId), ...messages.map(({ receivedAt }) => receivedAt))
 
 const FAILED = 'the service failed to take it in, which is an error on our side'
 
@@ -94,10 +99,11 @@ const readNext = (deps: DecideDeps, organizationId: number, next: Next) =>
     const messages = await lockPendingMessages(transaction, organizationId, next)
     if (messages.length === 0) return undefined
     const nextId = await reserveIds(deps, 'payment', messages.length)
+    const at = momentOfReading(deps, messages)
     const told: Told[] = []
-    for (const message of messages) told.push(await toldOf(deps, message, nextId))
+    for (const message of messages) told.push(await toldOf(deps, message, { nextId, at }))
     const outcomes = await store(transaction, told)
-    await decideMessages(transaction, outcomes, deps.now(organizationId))
+    await decideMessages(transaction, outcomes, at)
     return { last: messages.at(-1)!.id, count: messages.length }
   })
 
@@ -117,7 +123,13 @@ const outcomeOf = (
 
 const unreadable = (message: PendingMessage, why: string): Outcome => outcomeOf(message, 'unreadable', why)
 
-async function toldOf(deps: DecideDeps, message: PendingMessage, nextId: () => bigint): Promise<Told> {
+/** The payments of a reading: their ids, and the moment at which they are stored. */
+interface Storing {
+  readonly nextId: () => bigint
+  readonly at: Instant
+}
+
+async function toldOf(deps: DecideDeps, message: PendingMessage, { nextId, at }: Storing): Promise<Told> {
   const channel = await channelOf(deps, message)
   const reading = readMessage(deps, channel, message)
   switch (reading.tells) {
@@ -127,7 +139,7 @@ async function toldOf(deps: DecideDeps, message: PendingMessage, nextId: () => b
       return { message, outcome: unreadable(message, reading.why) }
     default:
       try {
-        return { message, ...storable(deps, channel, message, { reading, id: nextId() }) }
+        return { message, ...storable(deps, channel, message, { reading, id: nextId(), at }) }
       } catch (error) {
         // The channel takes no such amount, or no such currency.
         if (!(error instanceof LendingError)) throw error
@@ -147,15 +159,22 @@ function readMessage(deps: Pick<DecideDeps, 'paymentBox'>, channel: Channel, mes
   return readTold(adapter, body.tree, { zone: channel.zone, receivedAt: message.receivedAt })
 }
 
+/** The payment or the reversal that a message tells of, and the moment at which it is stored. */
+interface ToStore {
+  readonly reading: Exclude<Reading, { readonly why: string }>
+  readonly id: bigint
+  readonly at: Instant
+}
+
 /** Returns a payment or a reversal as it is stored. @throws LendingError for an amount and a currency that the channel does not take */
 function storable(
   deps: DecideDeps,
   channel: Channel,
   { organizationId, channelId, receivedAt }: PendingMessage,
-  { reading, id }: { readonly reading: Exclude<Reading, { readonly why: string }>; readonly id: bigint },
+  { reading, id, at }: ToStore,
 ): { readonly payment: NewPayment; readonly told: ToldPayment } | { readonly reversal: Reversal } {
   if (reading.tells === 'payment') {
-    const payment = newPayment(deps, channel, reading.payment, { id, isNotified: true })
+    const payment = newPayment(deps, channel, reading.payment, { id, at, isNotified: true })
     return { payment: { author: service(organizationId), payment, account: channel.account }, told: reading.payment }
   }
   const { reversal, currencyCode } = reading

@@ -332,6 +332,8 @@ async function takeIn(
     lines,
   }: { readonly author: Author; readonly channel: Channel; readonly lines: readonly StoredLine[] },
 ): Promise<void> {
+  const { organizationId, id: channelId } = channel
+  const receivedAt = deps.now(organizationId)
   const { decimals } = currencyOf(channel.currency)
   const missing = lines.filter(({ kind }) => kind === 'missing_here')
   for (let from = 0; from < missing.length; from += PAYMENTS_AT_ONCE) {
@@ -346,15 +348,13 @@ async function takeIn(
           paidAt: at,
           reference: reference ?? undefined,
         }
-        const payment = newPayment(deps, channel, told, { id: nextId(), isNotified: false })
+        const payment = newPayment(deps, channel, told, { id: nextId(), at: receivedAt, isNotified: false })
         return { author, payment, account: channel.account }
       }),
     )
   }
   const back = lines.filter(({ kind }) => kind === 'reversal_missing')
   const nextId = await reserveIds(deps, 'payment', back.length)
-  const { organizationId, id: channelId } = channel
-  const receivedAt = deps.now(organizationId)
   await insertReversals(
     { pool: transaction },
     back.map(({ receipt, reverses, amount, at }) => {

@@ -11,7 +11,14 @@ import { endChildren, startNode } from '../support/children.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { answeredBy, expectExact, foundGone, outcomes, startLoad } from '../support/load.ts'
 import { within } from '../support/patience.ts'
-import { allGone, expectEndAtOnce, lendFrom, type ServiceProcess, startProcess } from '../support/process.ts'
+import {
+  allGone,
+  expectEndAtOnce,
+  lendFrom,
+  type ServiceProcess,
+  startProcess,
+  untilInWork,
+} from '../support/process.ts'
 
 const SECRET = 'a secret of the tests'
 
@@ -36,7 +43,10 @@ afterAll(async () => {
 const settings = () => ({ DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: SECRET, SEED_DEMO: 'true' })
 
 async function start(over: Record<string, string> = {}, options = {}): Promise<ServiceProcess> {
-  const service = await startProcess({ ...settings(), WEB_CONCURRENCY: '2', STOP_GRACE_MS: '600', ...over }, options)
+  const service = await startProcess(
+    { ...settings(), WEB_CONCURRENCY: '2', STOP_GRACE_MS: String(within(300)), ...over },
+    options,
+  )
   started.push(service)
   return service
 }
@@ -55,7 +65,7 @@ describe('together', { timeout: within(60_000) }, () => {
     await client.query('BEGIN')
     await client.query('SELECT 1 FROM loan WHERE id = $1 FOR UPDATE', [loans[1]])
     const load = startLoad({ origin: service.origin, authorization, loans, connections: 1 })
-    await pause(300)
+    await untilInWork(service, 1)
     process.kill(-service.child.pid!, 'SIGINT')
     await pause(500)
     expect(service.child.exitCode).toBeNull()

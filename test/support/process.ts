@@ -6,6 +6,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { ONE_REQUEST_MS } from '../../src/process/ending.ts'
 import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { nodeSettings } from './children.ts'
+import { readExposition } from './exposition.ts'
 import { within } from './patience.ts'
 
 /** What `npm start` runs, in a process of its own: it may be starting, serve, or have ended. */
@@ -112,6 +113,25 @@ export async function lendFrom(
     loans.push((await post('/v1/loans', { customerId: externalId, productId: 1, principal: 1_000_000 })).id)
   return { authorization, loans }
 }
+
+/** Returns the sum of a metric of a process, over all its labels; requests for the metrics do not count. */
+export async function metric(opsOrigin: string, name: string): Promise<number> {
+  const page = await fetch(`${opsOrigin}/metrics`)
+  const samples = [...readExposition(await page.text()).values()].flatMap((family) => family.samples)
+  return samples
+    .filter((sample) => sample.name === name && sample.labels.style !== 'office')
+    .reduce((sum, { value }) => sum + value, 0)
+}
+
+/** Waits until a service has so many requests in work. */
+export const untilInWork = ({ workers }: Pick<ServiceProcess, 'workers'>, requests: number) =>
+  expect
+    .poll(async () => {
+      const counts = workers.map(({ opsOrigin }) => metric(opsOrigin, 'mkopo_http_requests_in_flight'))
+      // In each process, the request for its metrics is one of them.
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count - 1, 0)
+    })
+    .toBe(requests)
 
 /** Whether there is such a process. */
 export function lives(pid: number): boolean {

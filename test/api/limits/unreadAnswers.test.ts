@@ -58,7 +58,7 @@ const statusOf = async (app: FastifyInstance, token: string): Promise<number> =>
 
 describe('an answer that is not read', { timeout: within(60_000) }, () => {
   it('is given up, and its connection closed, once too little of it was read for too long', async () => {
-    const { app, port } = await serve({ withinMs: 300 })
+    const { app, port } = await serve({ withinMs: within(500) })
     const socket = await askUnread(port)
     expect(await connections(app)).toBe(1)
     await expect.poll(() => connections(app)).toBe(0)

@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operator } from '../../../src/services/access/caller.ts'
+import { createHeavyReads, HEAVY_PLACES } from '../../../src/services/loans/heavyReads.ts'
 import { listLoans } from '../../../src/services/loans/loanList.ts'
 import { createProduct } from '../../../src/services/organizations/products.ts'
 import { lastingLoan } from '../../support/largeLoans.ts'
+import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import type { Wire } from '../../support/wire.ts'
 
 let service: TestService
 beforeAll(async () => {
   service = await startService()
+  // Reads wait for their turn here as long as the machine is busy.
+  Object.assign(service.deps, { heavyReads: createHeavyReads({ waitMs: within(60_000) }) })
   await service.post('/v1/customers', { body: { externalId: 'asha' } })
 })
 afterAll(() => service.close())
@@ -72,7 +76,7 @@ describe('a page of long schedules', () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => service.get('/v1/loans?rows=7')))
     const refused = answers.filter(({ status }) => status !== 200)
     expect(refused.length).toBeGreaterThan(0)
-    expect(answers.length - refused.length).toBeGreaterThanOrEqual(4)
+    expect(answers.length - refused.length).toBeGreaterThanOrEqual(HEAVY_PLACES.waiting.ofGroup)
     for (const { status, body, headers } of refused)
       expect([status, body.code, headers['retry-after']]).toEqual([429, 'resource_exhausted', '2'])
     expect((await service.get('/v1/loans?rows=1')).status).toBe(200)

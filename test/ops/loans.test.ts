@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lendBy } from '../api/partner/terms/lent.ts'
 import { opsOn, RUN } from '../support/ops.ts'
-import { within } from '../support/patience.ts'
 import { startService, type TestService } from '../support/service.ts'
 import type { Wire } from '../support/wire.ts'
 
@@ -149,16 +148,14 @@ describe('audit', () => {
       stopping: stopping.signal,
       onOut: (line) => lines.push(line),
     }).catch((error: unknown) => error)
-    await pause(700)
-    const told = lines.length
+    await expect.poll(() => lines.length).toBe(1)
     for (const transactionAmount of [1_000, 2_000])
       await service.post(`/v1/loans/${loan}/repayments`, { body: { transactionAmount } })
     await service.post('/v1/customers', { body: { externalId: 'juma' } })
-    for (let waited = 0; lines.length < told + 2 && waited < within(5_000); waited += 50) await pause(50)
+    await expect.poll(() => lines.length).toBe(3)
     await pause(1_100)
     stopping.abort()
     await following
-    expect(told).toBe(1)
     expect(lines.slice(1).map((line) => JSON.parse(line).after.posted.amount)).toEqual([100_000, 200_000])
   })
 })

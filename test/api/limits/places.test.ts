@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anotherLender } from '../../support/lenders.ts'
-import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // Of 12 places an account may hold 4, an organization and an address without credentials 6.
@@ -31,14 +30,14 @@ async function half(token: string, bytes = 100): Promise<Socket> {
   return socket
 }
 
-/** Returns what each is answered within a moment; nothing where its body is awaited. */
-async function answersOf(sockets: readonly Socket[]): Promise<string[]> {
+/** Returns what each is answered, a moment after so many were; nothing where its body is awaited. */
+async function answersOf(sockets: readonly Socket[], refused: number): Promise<string[]> {
   const texts = sockets.map(() => '')
   for (const [index, socket] of sockets.entries())
     socket.on('data', (text: string) => {
       texts[index] = `${texts[index]}${text}`
     })
-  for (let waited = 0; waited < within(5_000) && texts.filter(Boolean).length === 0; waited += 20) await pause(20)
+  await expect.poll(() => texts.filter(Boolean).length).toBeGreaterThanOrEqual(refused)
   await pause(300)
   return texts
 }
@@ -52,7 +51,7 @@ describe('places in work', () => {
   it('429 resource_exhausted at once, with Retry-After, for an account that holds a third of them; others are served', async () => {
     const sockets = []
     for (let index = 0; index < 6; index++) sockets.push(await half(service.tokens.partner))
-    const texts = await answersOf(sockets)
+    const texts = await answersOf(sockets, 2)
     const refused = texts.filter((text) => text !== '')
     expect(refused).toHaveLength(2)
     for (const text of refused) {
@@ -73,7 +72,7 @@ describe('places in work', () => {
     const sockets = []
     for (const token of [service.tokens.partner, service.tokens.operator])
       for (let index = 0; index < 4; index++) sockets.push(await half(token))
-    const refused = (await answersOf(sockets)).filter((text) => text !== '')
+    const refused = (await answersOf(sockets, 2)).filter((text) => text !== '')
     expect(refused).toHaveLength(2)
     for (const text of refused) expect(text).toContain('this organization has 6 requests in work')
     expect((await service.get('/v1/loan-products', { token: other })).status).toBe(200)
@@ -97,7 +96,7 @@ describe('bodies on their way', () => {
     port = typeof address === 'object' ? address!.port : 0
     const sockets = []
     for (let index = 0; index < 34; index++) sockets.push(await half(large.tokens.partner, 1024 * 1024))
-    const refused = (await answersOf(sockets)).filter((text) => text !== '')
+    const refused = (await answersOf(sockets, 2)).filter((text) => text !== '')
     expect(refused).toHaveLength(2)
     for (const text of refused) expect(text).toContain('too many request bodies are on their way')
     const make = (token: string) => large.post('/v1/customers', { body: { externalId: `made-${token.length}` }, token })
@@ -133,7 +132,7 @@ describe('statements on their way', () => {
     const refusals = async (count: number, token: string) => {
       const sockets = []
       for (let index = 0; index < count; index++) sockets.push(await upload(at, token))
-      const texts = await answersOf(sockets)
+      const texts = await answersOf(sockets, 1)
       const said = texts.flatMap((text) => /too many files[^"]*/.exec(text)?.[0] ?? [])
       return { sockets, said }
     }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createHeavyReads, HEAVY } from '../../../src/services/loans/heavyReads.ts'
+import { within } from '../../support/patience.ts'
 
 /** Reads that end when the test ends them. */
 function play(waitMs?: number) {
@@ -24,7 +25,8 @@ describe('heavy reads', () => {
     const { read, names, endFirst } = play()
     for (const name of ['a', 'b', 'c']) void read(1, name)
     void read(2, 'd')
-    await pause(20)
+    // The rest is twice as long: it is not over at the next look.
+    await pause(within(100))
     expect(names()).toEqual(['a'])
     await endFirst()
     expect(names()).toEqual([])
@@ -35,7 +37,7 @@ describe('heavy reads', () => {
   })
 
   it('resource_exhausted at once for more than four of an organization that wait, and for one that has waited too long', async () => {
-    const { read, refused } = play(50)
+    const { read, refused } = play(within(200))
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) void read(1, name)
     await pause(0)
     expect(refused).toEqual(['f resource_exhausted'])

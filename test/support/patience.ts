@@ -6,3 +6,11 @@ const FACTOR = Number(process.env.TEST_PATIENCE ?? 1)
 
 /** A limit of time, in milliseconds on an idle machine, as it is on this one. */
 export const within = (milliseconds: number): number => milliseconds * FACTOR
+
+/** Returns the milliseconds of a processor that work takes: how long it waits for one is of the machine. */
+export function processorMs(work: () => void): number {
+  const before = process.threadCpuUsage()
+  work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1_000
+}

@@ -165,7 +165,6 @@ export interface PaymentSteps {
   readonly author: Author
   readonly before: Payment
   readonly steps: readonly PaymentStep[]
-  readonly at: Instant
 }
 
 /**
@@ -177,12 +176,12 @@ export async function savePayments(transaction: Transaction, given: readonly Pay
   const decided = await withSealedNotes({ pool: transaction }, given)
   const { rows } = await transaction.query(
     save(
-      decided.map(({ before, steps, at }) => {
-        const { status, allocated, returned, reversed, parts, unconfirmed, cause } = steps.at(-1)!.after
+      decided.map(({ before, steps }) => {
+        const { status, allocated, returned, reversed, parts, unconfirmed, cause, updatedAt } = steps.at(-1)!.after
         const parted = [status, allocated, returned, reversed, parts, String(unconfirmed), cause]
-        return [before.organizationId, before.id, before.version, steps.length, ...parted, moment(at)]
+        return [before.organizationId, before.id, before.version, steps.length, ...parted, moment(updatedAt)]
       }),
-      decided.flatMap(({ author, before: first, steps, at }) =>
+      decided.flatMap(({ author, before: first, steps }) =>
         steps.map(({ action, after, allocations, moved, note }, index) => {
           const before = steps[index - 1]?.after ?? first
           const change = { ...after, allocations, moved, note }
@@ -193,7 +192,7 @@ export async function savePayments(transaction: Transaction, given: readonly Pay
             id: first.id,
             action,
             change,
-            at,
+            at: after.updatedAt,
             before,
           })
         }),

@@ -11,7 +11,7 @@ import {
 } from '../../db/payments/payments.ts'
 import { lockReversals, markApplied, type Reversal } from '../../db/payments/reversals.ts'
 import { inTransaction, type Transaction } from '../../db/postgres/transaction.ts'
-import { dateIn } from '../../domain/dates.ts'
+import { dateIn, type Instant } from '../../domain/dates.ts'
 import { invariant } from '../../domain/errors.ts'
 import { min } from '../../domain/money.ts'
 import { causeText } from '../../domain/payments/causes.ts'
@@ -65,7 +65,7 @@ export async function decideNext(
     })
     const results = await saveParts(deps, transaction, organizationId, parts)
     const resultOf = new Map(parts.map(({ payment }, index) => [payment, results[index]!]))
-    const at = momentAfter(payments, deps.now(organizationId))
+    const now = deps.now(organizationId)
     const posted: SavedChange[] = []
     const steps = payments.flatMap((payment): PaymentSteps[] => {
       const result = resultOf.get(payment)
@@ -73,10 +73,10 @@ export async function decideNext(
       const match = matches.get(payment)!
       if (result && 'saved' in result) {
         posted.push(result.saved)
-        return [{ author, before: payment, steps: [allocatedStep(payment, [result.allocation], at)], at }]
+        return [{ author, before: payment, steps: [allocatedStep(payment, [result.allocation], now)] }]
       }
       const cause = result ? result.refused.message : 'cause' in match ? match.cause : ''
-      return [{ author, before: payment, steps: [suspendedStep(payment, cause, at)], at }]
+      return [{ author, before: payment, steps: [suspendedStep(payment, cause, now)] }]
     })
     await savePayments(transaction, steps)
     return {
@@ -130,16 +130,16 @@ export const wantedOf = (
 })
 
 /** Returns the step of a payment of which parts were allocated. */
-export function allocatedStep(payment: Payment, allocations: PaymentStep['allocations'], at: number): PaymentStep {
+export function allocatedStep(payment: Payment, allocations: PaymentStep['allocations'], now: Instant): PaymentStep {
   const allocated = allocations.reduce((sum, { amount }) => sum + amount, payment.allocated)
   const parts = payment.parts + allocations.length
-  const after = withStatus({ ...payment, allocated, parts, cause: null, updatedAt: at })
+  const after = afterChange(payment, { allocated, parts, cause: null }, now)
   return { action: 'allocate', after, allocations, moved: null, note: null }
 }
 
-const suspendedStep = (payment: Payment, cause: string, at: number): PaymentStep => ({
+const suspendedStep = (payment: Payment, cause: string, now: Instant): PaymentStep => ({
   action: 'suspend',
-  after: withStatus({ ...payment, cause: cause.slice(0, LONGEST_CAUSE), updatedAt: at }),
+  after: afterChange(payment, { cause: cause.slice(0, LONGEST_CAUSE) }, now),
   allocations: [],
   moved: null,
   note: null,
@@ -148,12 +148,11 @@ const suspendedStep = (payment: Payment, cause: string, at: number): PaymentStep
 /** The most characters of a cause. */
 const LONGEST_CAUSE = 500
 
-/** Returns a payment with the status that follows from where its money is, and the version after a change. */
-export const withStatus = (payment: Payment): Payment => ({
-  ...payment,
-  status: decidedStatus(payment),
-  version: payment.version + 1,
-})
+/** Returns a payment after a change, which is not before the last one, with the status that follows from where its money is. */
+export function afterChange(payment: Payment, change: Partial<Payment>, now: Instant): Payment {
+  const after = { ...payment, ...change, updatedAt: momentAfter([payment], now), version: payment.version + 1 }
+  return { ...after, status: decidedStatus(after) }
+}
 
 /** Thrown where a loan was changed meanwhile: nothing of the transaction is saved. */
 export class StalePartError extends Error {
@@ -182,8 +181,7 @@ export async function unallocate(
   const saved = results.map(requireSaved)
   const allocations = saved.map(({ allocation }) => allocation)
   const taken = allocations.reduce((sum, { amount }) => sum + amount, 0n)
-  const updatedAt = momentAfter([payment], deps.now(organizationId))
-  const after = withStatus({ ...payment, allocated: payment.allocated - taken, cause, updatedAt })
+  const after = afterChange(payment, { allocated: payment.allocated - taken, cause }, deps.now(organizationId))
   const step: PaymentStep = { action: 'reverse allocations', after, allocations, moved: null, note }
   return { step, changes: saved.map(({ saved: change }) => change) }
 }
@@ -230,8 +228,7 @@ async function applyNext(deps: DecideDeps, organizationId: number): Promise<bool
     const left = taken?.step.after ?? payment
     const step = reversedStep(deps, left, { reversal, account, note: why })
     const steps = [...(taken ? [taken.step] : []), ...(step ? [step] : [])]
-    const last = steps.at(-1)
-    if (last) await savePayments(transaction, [{ author, before: payment, steps, at: last.after.updatedAt }])
+    if (steps.length > 0) await savePayments(transaction, [{ author, before: payment, steps }])
     await markApplied(transaction, reversal, payment.id)
     return taken?.changes ?? []
   })
@@ -247,10 +244,10 @@ function reversedStep(
 ): PaymentStep | undefined {
   const amount = min(reversal.amount, payment.amount - payment.returned - payment.reversed)
   if (amount === 0n) return undefined
-  const at = Math.max(momentAfter([payment], now(payment.organizationId)), reversal.receivedAt)
-  const today = dateIn(config.zone, at)
+  const at = Math.max(now(payment.organizationId), reversal.receivedAt)
+  const after = afterChange(payment, { reversed: payment.reversed + amount, cause: note }, at)
+  const today = dateIn(config.zone, after.updatedAt)
   const day = dateIn(config.zone, reversal.reversedAt)
-  const after = withStatus({ ...payment, reversed: payment.reversed + amount, cause: note, updatedAt: at })
   return {
     action: 'reverse',
     after,

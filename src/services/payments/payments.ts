@@ -211,7 +211,7 @@ export async function changePayment(
         const before = await lockPayment(transaction, organizationId, id)
         if (!before) throw noSuchPayment()
         const { steps, changes } = await decide(transaction, before)
-        await savePayments(transaction, [{ author, before, steps, at: deps.now(organizationId) }])
+        await savePayments(transaction, [{ author, before, steps }])
         return changes
       })
       for (const change of await abortedWhereKeyTaken(changing)) countPosted(deps.listener, change)

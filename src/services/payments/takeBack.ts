@@ -11,7 +11,7 @@ import { limitOf, type Waits, type Wanted, waitForSecond } from '../approvals/wa
 import type { Caches } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { channelOf } from './channelCache.ts'
-import { type DecideDeps, unallocate, withStatus } from './decidePayments.ts'
+import { afterChange, type DecideDeps, unallocate } from './decidePayments.ts'
 import { changePayment, type Decided, type PaymentView, requireSuspense } from './payments.ts'
 
 /** The parts that take money of payments back: the organization says above which amount that waits. */
@@ -126,11 +126,10 @@ const returning =
     const amount = given === undefined ? inSuspense(payment) : toMinor(given, currency, 'paymentAmount')
     if (amount === 0n) throw failedPrecondition('nothing of the payment is in suspense')
     requireSuspense(payment, amount)
-    const at = deps.now(organizationId)
     const { account } = await channelOf(deps, payment)
     const returned = payment.returned + amount
-    const after = withStatus({ ...payment, returned, unconfirmed: false, updatedAt: at })
-    const moved = { amount: -amount, on: dateIn(deps.config.zone, at), account }
+    const after = afterChange(payment, { returned, unconfirmed: false }, deps.now(organizationId))
+    const moved = { amount: -amount, on: dateIn(deps.config.zone, after.updatedAt), account }
     const request = { kind: 'return-payment', amount: { units: amount, scale: currency.decimals }, note } as const
     const step = { action: 'return', after, allocations: [], moved, note } as const
     return { steps: [step], changes: [], request, amount, counted: returned }

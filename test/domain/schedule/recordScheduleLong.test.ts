@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { sum } from '../../../src/domain/money.ts'
 import { recordSchedule } from '../../../src/domain/schedule/recordSchedule.ts'
 import { interestMethods } from '../../../src/domain/schedule/recordTerms.ts'
-import { base, interestOf, processorMs, scheduleWith } from './recordScheduleTable.ts'
+import { processorMs } from '../../support/patience.ts'
+import { base, interestOf, scheduleWith } from './recordScheduleTable.ts'
 
 describe('the annuity', () => {
   const reducing = { method: 'reducing_rate_equal_installments', interestPeriod: 'Month', schemeId: 3 } as const

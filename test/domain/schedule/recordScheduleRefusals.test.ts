@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { LendingError } from '../../../src/domain/errors.ts'
 import { currencyOf } from '../../../src/domain/money.ts'
-import { type Differing, processorMs, scheduleWith } from './recordScheduleTable.ts'
+import { processorMs } from '../../support/patience.ts'
+import { type Differing, scheduleWith } from './recordScheduleTable.ts'
 
 function fault(differing: Differing): string {
   try {

@@ -43,11 +43,3 @@ export const dates = (differing: Differing): string[] => scheduleWith(differing)
 /** All interest, as text. */
 export const interestOf = (differing: Differing): string =>
   minorToText(sum(scheduleWith(differing).map((line) => line.interest)), termsWith(differing).currency)
-
-/** Returns the milliseconds of a processor that work takes: how long it waits for one is of the machine. */
-export function processorMs(work: () => void): number {
-  const before = process.threadCpuUsage()
-  work()
-  const { user, system } = process.threadCpuUsage(before)
-  return (user + system) / 1_000
-}

@@ -99,11 +99,10 @@ const readNext = (deps: DecideDeps, organizationId: number, next: Next) =>
     const messages = await lockPendingMessages(transaction, organizationId, next)
     if (messages.length === 0) return undefined
     const nextId = await reserveIds(deps, 'payment', messages.length)
-    const at = momentOfReading(deps, messages)
     const told: Told[] = []
-    for (const message of messages) told.push(await toldOf(deps, message, { nextId, at }))
+    for (const message of messages) told.push(await toldOf(deps, message, nextId))
     const outcomes = await store(transaction, told)
-    await decideMessages(transaction, outcomes, at)
+    await decideMessages(transaction, outcomes, momentOfReading(deps, messages))
     return { last: messages.at(-1)!.id, count: messages.length }
   })
 
@@ -123,13 +122,7 @@ const outcomeOf = (
 
 const unreadable = (message: PendingMessage, why: string): Outcome => outcomeOf(message, 'unreadable', why)
 
-/** The payments of a reading: their ids, and the moment at which they are stored. */
-interface Storing {
-  readonly nextId: () => bigint
-  readonly at: Instant
-}
-
-async function toldOf(deps: DecideDeps, message: PendingMessage, { nextId, at }: Storing): Promise<Told> {
+async function toldOf(deps: DecideDeps, message: PendingMessage, nextId: () => bigint): Promise<Told> {
   const channel = await channelOf(deps, message)
   const reading = readMessage(deps, channel, message)
   switch (reading.tells) {
@@ -139,7 +132,7 @@ async function toldOf(deps: DecideDeps, message: PendingMessage, { nextId, at }:
       return { message, outcome: unreadable(message, reading.why) }
     default:
       try {
-        return { message, ...storable(deps, channel, message, { reading, id: nextId(), at }) }
+        return { message, ...storable(deps, channel, message, { reading, id: nextId() }) }
       } catch (error) {
         // The channel takes no such amount, or no such currency.
         if (!(error instanceof LendingError)) throw error
@@ -159,21 +152,16 @@ function readMessage(deps: Pick<DecideDeps, 'paymentBox'>, channel: Channel, mes
   return readTold(adapter, body.tree, { zone: channel.zone, receivedAt: message.receivedAt })
 }
 
-/** The payment or the reversal that a message tells of, and the moment at which it is stored. */
-interface ToStore {
-  readonly reading: Exclude<Reading, { readonly why: string }>
-  readonly id: bigint
-  readonly at: Instant
-}
-
 /** Returns a payment or a reversal as it is stored. @throws LendingError for an amount and a currency that the channel does not take */
 function storable(
   deps: DecideDeps,
   channel: Channel,
-  { organizationId, channelId, receivedAt }: PendingMessage,
-  { reading, id, at }: ToStore,
+  message: PendingMessage,
+  { reading, id }: { readonly reading: Exclude<Reading, { readonly why: string }>; readonly id: bigint },
 ): { readonly payment: NewPayment; readonly told: ToldPayment } | { readonly reversal: Reversal } {
+  const { organizationId, channelId, receivedAt } = message
   if (reading.tells === 'payment') {
+    const at = momentOfReading(deps, [message])
     const payment = newPayment(deps, channel, reading.payment, { id, at, isNotified: true })
     return { payment: { author: service(organizationId), payment, account: channel.account }, told: reading.payment }
   }

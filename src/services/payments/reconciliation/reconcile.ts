@@ -27,6 +27,7 @@ import { requirePermission } from '../../../domain/access/permissions.ts'
 import { dayAfter, type Instant, type LocalDate, startOfDay } from '../../../domain/dates.ts'
 import { type FaultRole, invalidArgument, notFound } from '../../../domain/errors.ts'
 import { currencyOf, type Decimal, toMinor } from '../../../domain/money.ts'
+import { momentAfter } from '../../../domain/payments/payment.ts'
 import {
   type ComparedLine,
   type Comparison,
@@ -219,8 +220,8 @@ async function confirm(
   const steps: PaymentSteps[] = []
   for (const id of ids) {
     const before = (await lockPayment(transaction, organizationId, id))!
-    const after = { ...before, unconfirmed: false, updatedAt: at, version: before.version + 1 }
-    steps.push({ author, before, at, steps: [{ action: 'confirm', after, allocations: [], moved: null, note: null }] })
+    const after = { ...before, unconfirmed: false, updatedAt: momentAfter([before], at), version: before.version + 1 }
+    steps.push({ author, before, steps: [{ action: 'confirm', after, allocations: [], moved: null, note: null }] })
   }
   await savePayments(transaction, steps)
 }

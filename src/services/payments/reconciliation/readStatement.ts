@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { parse } from 'csv-parse/sync'
+import { type Info, parse } from 'csv-parse/sync'
 import type { Channel } from '../../../db/payments/channels.ts'
 import { fromRfc3339, type Instant, isCalendarDate, startOfDay } from '../../../domain/dates.ts'
 import { invalidArgument } from '../../../domain/errors.ts'
@@ -18,13 +18,13 @@ const ROWS_OF_HEAD = 30
 
 type Of = Pick<Channel, 'currency' | 'zone'>
 
-/** Returns the refusal of a statement. @param line the number of the line at fault; null: the statement as a whole */
-const wrong = (line: number | null, message: string) =>
-  invalidArgument('statement', line === null ? message : `line ${line}: ${message}`)
+/** Returns the refusal of a statement. @param where the line or the entry at fault; null: the statement as a whole */
+const wrong = (where: string | null, message: string) =>
+  invalidArgument('statement', where === null ? message : `${where}: ${message}`)
 
 /**
  * Reads a provider's statement in a layout. Lines that did not complete are left out.
- * @throws LendingError `invalid_argument` naming the line that cannot be read
+ * @throws LendingError `invalid_argument` naming the line of the file, or the entry of the document, that cannot be read
  */
 export function readStatement(bytes: Uint8Array, layout: StatementLayout, channel: Of): Statement {
   if (!isUtf8(bytes)) throw wrong(null, 'must be a text in UTF-8')
@@ -40,22 +40,30 @@ export function readStatement(bytes: Uint8Array, layout: StatementLayout, channe
   return statement
 }
 
+/** A row of CSV, and the line of the file in which it ends. */
+interface Row {
+  readonly record: readonly string[]
+  readonly info: Pick<Info, 'lines'>
+}
+
 function fromCsv(text: string, layout: CsvLayout, channel: Of): Statement {
-  let rows: string[][]
+  let rows: readonly Row[]
   try {
-    rows = parse(text, { relax_column_count: true, skip_empty_lines: true, trim: true })
+    const options = { relax_column_count: true, skip_empty_lines: true, trim: true, info: true }
+    // The types of the library do not know what `info` makes of a row.
+    rows = parse(text, options) as unknown as Row[]
   } catch (error) {
     throw wrong(null, `must be CSV: ${(error as Error).message}`)
   }
-  const head = rows.slice(0, ROWS_OF_HEAD).findIndex((row) => row.includes(layout.receipt))
+  const head = rows.slice(0, ROWS_OF_HEAD).findIndex(({ record }) => record.includes(layout.receipt))
   if (head === -1) throw wrong(null, `must have a column ${layout.receipt}`)
-  const names = rows[head]!
+  const names = rows[head]!.record
   const columns = [layout.at, ...(typeof layout.amount === 'string' ? [layout.amount] : Object.values(layout.amount))]
   const missing = columns.find((name) => !names.includes(name))
   if (missing !== undefined) throw wrong(null, `must have a column ${missing}`)
-  const lines = rows.slice(head + 1).flatMap((row, index) => {
-    const cell = (name: string | undefined) => (name === undefined ? '' : (row[names.indexOf(name)] ?? ''))
-    return csvLine(cell, layout, { channel, line: head + index + 2 })
+  const lines = rows.slice(head + 1).flatMap(({ record, info }) => {
+    const cell = (name: string | undefined) => (name === undefined ? '' : (record[names.indexOf(name)] ?? ''))
+    return csvLine(cell, layout, { channel, where: `line ${info.lines}` })
   })
   return { lines, opening: null, closing: null }
 }
@@ -64,40 +72,40 @@ function fromCsv(text: string, layout: CsvLayout, channel: Of): Statement {
 function csvLine(
   cell: (name: string | undefined) => string,
   layout: CsvLayout,
-  { channel, line }: { readonly channel: Of; readonly line: number },
+  { channel, where }: { readonly channel: Of; readonly where: string },
 ): StatementLine[] {
   const { only, amount: from } = layout
   if (only && cell(only.column) !== only.is) return []
   const amount =
     typeof from === 'string'
-      ? signedOf(cell(from), channel, line)
-      : signedOf(cell(from.in), channel, line) - absolute(signedOf(cell(from.out), channel, line))
+      ? signedOf(cell(from), channel, where)
+      : signedOf(cell(from.in), channel, where) - absolute(signedOf(cell(from.out), channel, where))
   if (amount === 0n) return []
   const at = readTime(cell(layout.at), layout.times, channel.zone)
-  if (at === undefined) throw wrong(line, `${layout.at} must be a time such as 2026-02-10 09:29:40`)
+  if (at === undefined) throw wrong(where, `${layout.at} must be a time such as 2026-02-10 09:29:40`)
   const names = { receipt: cell(layout.receipt), reference: cell(layout.reference), reverses: cell(layout.reverses) }
-  return [lineOf(names, { at, amount, line })]
+  return [lineOf(names, { at, amount, where })]
 }
 
 const absolute = (amount: bigint): bigint => (amount < 0n ? -amount : amount)
 
 /** Reads an amount with its sign; nothing is 0. */
-function signedOf(text: string, { currency }: Of, line: number): bigint {
+function signedOf(text: string, { currency }: Of, where: string): bigint {
   const plain = text.replaceAll(/[,\s]/g, '')
   if (plain === '' || plain === '-') return 0n
   const isOut = plain.startsWith('-')
   const decimal = parseDecimal(isOut ? plain.slice(1) : plain)
-  if (!decimal) throw wrong(line, 'must have amounts such as 5,000.00')
+  if (!decimal) throw wrong(where, 'must have amounts such as 5,000.00')
   const amount = toMinor(decimal, currencyOf(currency), 'statement', { zeroAllowed: true })
   return isOut ? -amount : amount
 }
 
 function lineOf(
   { receipt, reference, reverses }: Readonly<Record<'receipt' | 'reference' | 'reverses', string>>,
-  { at, amount, line }: { readonly at: Instant; readonly amount: bigint; readonly line: number },
+  { at, amount, where }: { readonly at: Instant; readonly amount: bigint; readonly where: string },
 ): StatementLine {
   if (receipt === '' || receipt.length > LONGEST_TOLD.receipt)
-    throw wrong(line, `must have a receipt of 1 to ${LONGEST_TOLD.receipt} characters`)
+    throw wrong(where, `must have a receipt of 1 to ${LONGEST_TOLD.receipt} characters`)
   return {
     receipt,
     at,
@@ -118,19 +126,19 @@ function fromCamt(text: string, channel: Of): Statement {
   const statements = listOf(nodeAt(body.tree, 'Document.BkToCstmrStmt.Stmt'))
   if (statements.length === 0) throw wrong(null, 'must be a camt.053: it has no Document/BkToCstmrStmt/Stmt')
   const entries = statements.flatMap((one) => listOf(nodeAt(one, 'Ntry')))
-  const lines = entries.flatMap((entry, index) => camtLine(entry, channel, index + 1))
+  const lines = entries.flatMap((entry, index) => camtLine(entry, channel, `entry ${index + 1}`))
   const balance = (code: string): bigint | null => {
     const found = statements
       .flatMap((one) => listOf(nodeAt(one, 'Bal')))
       .find((one) => textAt(one, ['Tp.CdOrPrtry.Cd']) === code)
     if (found === undefined || statements.length > 1) return null
-    const amount = signedOf(textAt(found, ['Amt']) ?? '', channel, 1)
+    const amount = signedOf(textAt(found, ['Amt']) ?? '', channel, `balance ${code}`)
     return textAt(found, ['CdtDbtInd']) === 'DBIT' ? -amount : amount
   }
   return { lines, opening: balance('OPBD'), closing: balance('CLBD') }
 }
 
-function camtLine(entry: Tree, channel: Of, line: number): StatementLine[] {
+function camtLine(entry: Tree, channel: Of, where: string): StatementLine[] {
   const status = textAt(entry, ['Sts.Cd', 'Sts'])
   if (status !== undefined && status !== 'BOOK') return []
   const details = listOf(nodeAt(entry, 'NtryDtls')).flatMap((one) => listOf(nodeAt(one, 'TxDtls')))
@@ -139,7 +147,7 @@ function camtLine(entry: Tree, channel: Of, line: number): StatementLine[] {
   return (isBatch ? details : [details[0] ?? null]).flatMap((one) =>
     camtPart(entry, one, {
       channel,
-      line,
+      where,
       amount: textAt(isBatch ? one : entry, isBatch ? AMOUNTS_OF_PART : ['Amt']) ?? '',
       isBatch,
     }),
@@ -150,13 +158,13 @@ const AMOUNTS_OF_PART = ['Amt', 'AmtDtls.TxAmt.Amt']
 
 interface CamtPart {
   readonly channel: Of
-  readonly line: number
+  readonly where: string
   readonly amount: string
   readonly isBatch: boolean
 }
 
-function camtPart(entry: Tree, details: Tree, { channel, line, amount: text, isBatch }: CamtPart): StatementLine[] {
-  const amount = signedOf(text, channel, line)
+function camtPart(entry: Tree, details: Tree, { channel, where, amount: text, isBatch }: CamtPart): StatementLine[] {
+  const amount = signedOf(text, channel, where)
   if (amount === 0n) return []
   const isOut = textAt(entry, ['CdtDbtInd']) === 'DBIT'
   const refs = (names: readonly string[]) =>
@@ -171,6 +179,6 @@ function camtPart(entry: Tree, details: Tree, { channel, line, amount: text, isB
   const reverses = isReversal ? refs(['EndToEndId', 'TxId']) : ''
   const day = textAt(entry, ['BookgDt.DtTm', 'BookgDt.Dt', 'ValDt.DtTm', 'ValDt.Dt']) ?? ''
   const at = isCalendarDate(day) ? startOfDay(day, channel.zone) : fromRfc3339(day)
-  if (at === undefined) throw wrong(line, 'must have a booking date')
-  return [lineOf({ receipt, reference, reverses }, { at, amount: isOut ? -amount : amount, line })]
+  if (at === undefined) throw wrong(where, 'must have a booking date')
+  return [lineOf({ receipt, reference, reverses }, { at, amount: isOut ? -amount : amount, where })]
 }

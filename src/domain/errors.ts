@@ -122,7 +122,6 @@ export type FaultRole =
   // Payments and their channels.
   | 'paymentAmount'
   | 'channelId'
-  | 'adapter'
   | 'layout'
   | 'zone'
   | 'account'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isAllowedFrom } from '../../../../src/services/payments/channels.ts'
+import { isAllowedFrom, MOST_CHANNELS } from '../../../../src/services/payments/channels.ts'
 import { startService, type TestService } from '../../../support/service.ts'
 
 // Payment channels: what is refused of a request, what a change leaves as it is, and the networks of a channel.
@@ -46,9 +46,67 @@ describe('a payment channel', () => {
     expect(taken).toMatchObject({ name: 'The wallet', shortCode: null, confirmAbove: null, allowFrom: [] })
   })
 
+  it.each([
+    [{ currencyCode: 'XXX' }, 'currencyCode', /^must be one of /],
+    [{ adapter: 'pigeon' }, 'adapter', /^must be one of canonical, /],
+    [{ allowFrom: new Array(51).fill('10.0.0.1') }, 'allowFrom', /^must have at most 50 items$/],
+  ])('is refused with %j, which has one of a few values, or a bound', async (wrong, field, message) => {
+    const { status, body } = await create(wrong)
+    expect([status, body.details]).toEqual([400, [{ field, message: expect.stringMatching(message) }]])
+  })
+
+  it('is disabled and active as a change says, and takes another limit and another key', async () => {
+    const { body: made } = await create({ adapter: 'selcom' })
+    const state = async (body: object) => (await change(made.id, body)).body.state
+    expect([await state({ state: 'disabled' }), await state({ state: 'disabled' })]).toEqual(['disabled', 'disabled'])
+    expect([await state({ name: 'Renamed' }), await state({ state: 'active' })]).toEqual(['disabled', 'active'])
+    const changed = await change(made.id, { confirmAbove: 12.5, signingKey: 'a secret that we share' })
+    expect(changed.body).toMatchObject({ confirmAbove: 12.5, signed: true, state: 'active' })
+    expect((await change(made.id, { signingKey: null })).body).toMatchObject({ confirmAbove: 12.5, signed: false })
+  })
+
+  it('has another secret at once, where the one before gets no overlap, and 72 hours at most', async () => {
+    const { body: made } = await create({})
+    const rotate = (body: object) => service.post(`${CHANNELS}/${made.id}/rotate-secret`, { body, ...operator })
+    expect((await rotate({ overlapHours: 73 })).body.details).toEqual([
+      { field: 'overlapHours', message: 'must be at most 72' },
+    ])
+    const { body: rotated } = await rotate({ overlapHours: 0 })
+    expect(rotated).toMatchObject({ id: made.id, previousSecretUntil: null })
+    const statusOf = async (url: unknown) => (await service.post(new URL(String(url)).pathname, { raw: '{}' })).status
+    expect([await statusOf(made.inboundUrl), await statusOf(rotated.inboundUrl)]).toEqual([404, 200])
+  })
+
   it('that is not there is not found, whatever its number', async () => {
     for (const id of ['99', '2147483648', '9223372036854775807', '0'])
       expect([id, (await service.get(`${CHANNELS}/${id}`, operator)).status]).toEqual([id, 404])
+  })
+})
+
+describe('the channels of an organization', () => {
+  const all = async () => (await service.get(`${CHANNELS}`, operator)).body.items
+
+  it('is one more for requests of one Idempotency-Key, however many come at once', async () => {
+    const before = (await all()).length
+    const call = { body: { name: 'Once', adapter: 'canonical' }, headers: { 'idempotency-key': 'once' }, ...operator }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => service.post(CHANNELS, call)))
+    const made = answers.filter(({ status }) => status === 200)
+    expect(new Set(made.map(({ body }) => body.id)).size).toBe(1)
+    expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([])
+    expect((await all()).length).toBe(before + 1)
+  })
+
+  it(`have numbers of their own, made at once or not, and are ${MOST_CHANNELS} at most`, async () => {
+    const make = async () => {
+      while ((await create({})).status === 200);
+    }
+    await Promise.all(Array.from({ length: 4 }, make))
+    const { status, body } = await create({})
+    expect([status, body.message]).toEqual([
+      409,
+      `the organization has ${MOST_CHANNELS} payment channels, the most that there may be`,
+    ])
+    expect(new Set((await all()).map(({ id }) => id)).size).toBe(MOST_CHANNELS)
   })
 })
 

@@ -89,6 +89,39 @@ describe('a format that is wrong', () => {
       { settings: [{ name: 'a', means: 'b', longest: 0 }] },
       'settings[0].longest: must be a whole number from 1 to 500',
     ],
+    [{ settings: ['a'] }, 'settings[0]: must be an object'],
+    [{ title: 5 }, 'title: must be a text that is not empty'],
+    [{ title: '' }, 'title: must be a text that is not empty'],
+    [{ title: 'x'.repeat(501) }, 'title: must be at most 500 characters long'],
+    [{ title: 'two\nlines' }, 'title: must not contain control characters'],
+    [{ fields: {} }, 'fields: must be a list'],
+    [{ fields: [null] }, 'fields[0]: must be an object'],
+    [{ maps: undefined }, 'maps: is required'],
+    [{ maps: [] }, 'maps: must be an object'],
+    [{ maps: { gender: 'F' } }, 'maps.gender: must be an object with 1 to 100 codes'],
+    [
+      { maps: Object.fromEntries(Array.from({ length: 31 }, (_, index) => [`m${index}`, { a: 'A' }])) },
+      'maps: must have at most 30 maps',
+    ],
+    [{ classes: ['A'] }, 'classes[0]: must be an object'],
+    [
+      {
+        classes: [
+          { from: 0, to: null, code: 'A' },
+          { from: 1, to: 2, code: 'B' },
+        ],
+      },
+      'classes[1]: comes after a class without end',
+    ],
+    [{ classes: [{ from: 0, to: 'x', code: 'A' }] }, 'classes[0].to: must be a whole number from 0 to 100000'],
+    [{ statuses: ['late'] }, 'statuses[0]: must be an object'],
+    [{ exclude: { ...KENYA.exclude, consent: 'yes' } }, 'exclude.consent: must be true or false'],
+    [{ exclude: { ...KENYA.exclude, notice: 30 } }, 'exclude.notice: must be an object'],
+    [
+      { exclude: { ...KENYA.exclude, notice: { fromDays: 90, days: 30, upTo: null, currency: 'KES' } } },
+      'exclude.notice.upTo: must be a whole number from 0 to 1000000000',
+    ],
+    [{ header: { kind: 'none', mark: 'H' } }, 'header.mark: is of a header of the kind fields only'],
   ])('%j is told', (more, told) => {
     expect(faultsOf(more)).toEqual(
       expect.arrayContaining([typeof told === 'string' ? told : expect.stringMatching(told)]),
@@ -111,10 +144,26 @@ describe('a format that is wrong', () => {
     [{ decimals: 2 }, 'fields[0].decimals: is of the type decimal only'],
     [{ onlyCurrency: 'KES' }, 'fields[0].onlyCurrency: is of the type amount only'],
     [{ longest: 0 }, 'fields[0].longest: must be a whole number from 1 to 2000'],
+    [{ from: 'loan.id' }, 'fields[0].from: must be an object'],
+    [{ from: null, need: 'optional', map: 'gender' }, 'fields[0].map: has no value to map'],
+    [{ from: { constant: 'x' }, map: 'gender' }, 'fields[0].map: is of a value of a source only'],
+    [{ map: 5 }, 'fields[0].map: must be one of gender, document'],
+    [
+      { type: 'date', from: { source: 'loan.disbursedOn' }, map: 'gender' },
+      'fields[0].map: maps words, and loan.disbursedOn is a date',
+    ],
   ])('of a field %j is told', (more, told) => {
     const faults = fieldFaults(more)
     if (told === undefined) expect(faults).toEqual([])
     else expect(faults).toEqual(expect.arrayContaining([typeof told === 'string' ? told : expect.stringMatching(told)]))
+  })
+
+  it('without bounds for a notice, or with both, is right', () => {
+    for (const bounds of [
+      { upTo: null, currency: null },
+      { upTo: 1_000, currency: 'KES' },
+    ])
+      expect(faultsOf({ exclude: { ...KENYA.exclude, notice: { fromDays: 90, days: 30, ...bounds } } })).toEqual([])
   })
 
   it.each([undefined, null, 'text', 5, [], {}])('%j is told, and nothing is thrown', (document) => {

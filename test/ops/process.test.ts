@@ -4,12 +4,13 @@ import { chmod, mkdtemp, open, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBook } from '../../src/ops/open.ts'
 import { endChildren, nodeSettings, startNode } from '../support/children.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { opsThrough } from '../support/ops.ts'
 import { within } from '../support/patience.ts'
+import { startProcess } from '../support/process.ts'
 
 let database: FreshDatabase
 let directory: string
@@ -234,29 +235,21 @@ describe('with the embedded database', () => {
     const { password } = JSON.parse(first.out)
     expect((await stat(join(directory, 'key-encryption-secret'))).mode & 0o777).toBe(0o600)
 
-    const service = startNode(['src/app/main.ts'], {
-      ...embedded(),
-      PORT: '0',
-      OPS_PORT: '0',
-      LOG_LEVEL: 'silent',
-      STOP_GRACE_MS: '0',
-    })
-    for (let waited = 0; !service.out().includes('Ctrl-C') && waited < within(30_000); waited += 50) await pause(50)
-    const [, origin = ''] = /listens on (http:\S+)/.exec(service.out()) ?? []
+    const service = await startProcess({ ...embedded(), LOG_LEVEL: 'silent', STOP_GRACE_MS: '0' })
+    onTestFinished(() => void service.child.kill('SIGKILL'))
     const basic = Buffer.from(`early@lender.example:${password}`).toString('base64')
-    const answer = await fetch(`${origin}/v1/auth/token`, { headers: { authorization: `Basic ${basic}` } })
-    expect(answer.status).toBe(200)
+    const signIn = () => fetch(`${service.origin}/v1/auth/token`, { headers: { authorization: `Basic ${basic}` } })
+    expect((await signIn()).status).toBe(200)
 
     const left = join(directory, 'database-url')
     expect((await stat(left)).mode & 0o777).toBe(0o600)
     expect(await readFile(left, 'utf8')).toMatch(/^postgres:\/\//)
     const disabled = await here(['accounts', 'disable', 'early@lender.example'], embedded())
     expect(disabled).toMatchObject({ code: 0, err: '' })
-    const refused = await fetch(`${origin}/v1/auth/token`, { headers: { authorization: `Basic ${basic}` } })
-    expect(refused.status).toBe(401)
+    expect((await signIn()).status).toBe(401)
 
-    service.process.kill('SIGTERM')
-    expect((await service.ended).code).toBe(0)
+    service.child.kill('SIGTERM')
+    expect(await service.ended).toBe(0)
     await expect(stat(left)).rejects.toThrow('ENOENT')
     expect(await mkopo(['book', 'check', '--json'], embedded())).toMatchObject({ code: 0, err: '' })
   })

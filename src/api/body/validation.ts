@@ -67,6 +67,9 @@ function outOfBounds(
 
 const atLeast = (small: boolean) => (small ? 'at least' : 'at most')
 
+/** The faults of a body that is no object, of one shape or of several. */
+const OF_NO_OBJECT: readonly string[] = ['invalid_type', 'invalid_union']
+
 /**
  * Checks one part of a request with its zod schema; the handler gets the parsed value. A refusal lists the fields at
  * fault, unknown fields first: a misspelt name explains more than the field that is missing.
@@ -87,7 +90,7 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     const parsed = shape.safeParse(input, { error: inWords })
     if (parsed.success) return { value: parsed.data }
     const { issues } = parsed.error
-    if (httpPart === 'body' && issues.some(({ path, code }) => path.length === 0 && code === 'invalid_type'))
+    if (httpPart === 'body' && issues.some(({ path, code }) => path.length === 0 && OF_NO_OBJECT.includes(code)))
       return { error: new InvalidRequest('the body must be a JSON object') }
     return { error: refusal(faultsOf(issues, input, httpPart === 'querystring')) }
   }

@@ -87,12 +87,24 @@ async function post(
 ): Promise<Reply & Pick<Sent, 'at' | 'ms'>> {
   const at = performance.now()
   const headers = { authorization, 'content-type': 'application/json' }
-  const reply = await sendOnce(agent, url, { method: 'POST', headers, body })
+  const send = () => sendOnce(agent, url, { method: 'POST', headers, body })
+  let reply = await send()
+  // A kept connection that is quiet may just be being closed: as every client, this one sends again what is reset on one.
+  while (reply.error === 'ECONNRESET' && reply.isOnKept) {
+    reply = await send()
+    // Then the first was read, and got no answer.
+    if (reply.isReplayed) reply = { status: undefined, body: '', error: 'ECONNRESET' }
+  }
   return { ...reply, at, ms: performance.now() - at }
 }
 
 /** What came of one request, as in `Sent`. */
-export type Reply = Pick<Sent, 'status' | 'body' | 'error'>
+export interface Reply extends Pick<Sent, 'status' | 'body' | 'error'> {
+  /** Whether it was sent on a connection that had served another one before. */
+  readonly isOnKept?: boolean
+  /** Whether it was answered as one that had come before. */
+  readonly isReplayed?: boolean
+}
 
 /** A request as it is sent. */
 interface ToSend {
@@ -110,11 +122,14 @@ export function sendOnce(agent: Agent, url: string, { method, headers, body, wit
     const sending = request(url, { agent, method, headers: { ...headers, ...length } }, (response) => {
       let text = ''
       response.on('data', (chunk) => (text += chunk))
-      response.on('end', () => resolve({ status: response.statusCode, body: text }))
+      const isReplayed = response.headers['idempotency-replayed'] === 'true'
+      response.on('end', () => resolve({ status: response.statusCode, body: text, isReplayed }))
       response.on('error', (error) => resolve({ status: undefined, body: text, error: codeOf(error) }))
     })
     sending.setTimeout(withinMs, () => sending.destroy(Object.assign(new Error('too late'), { code: 'ETIMEDOUT' })))
-    sending.on('error', (error) => resolve({ status: undefined, body: '', error: codeOf(error) }))
+    sending.on('error', (error) =>
+      resolve({ status: undefined, body: '', error: codeOf(error), isOnKept: sending.reusedSocket }),
+    )
     sending.end(body)
   })
 }

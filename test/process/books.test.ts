@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aloneFor } from '../../src/db/postgres/transaction.ts'
 import { checkBook } from '../../src/services/book/bookCheck.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { within } from '../support/patience.ts'
@@ -208,6 +209,45 @@ describe('organizations move', { timeout: within(120_000) }, () => {
     expect((await ops('books give-slots two 9-3')).code).toBe(2)
     expect((await ops('books give-slots two 0-1024')).code).toBe(2)
     expect(await bookOf(1)).toEqual({ book: 'one', stopped: false, movingTo: null })
+  })
+
+  it('refuses what it cannot move, says why, and has the lender go on in the book that it is in', async () => {
+    const { ops, directory } = several
+    const run = (book: 'one' | 'two', text: string, values?: unknown[]) =>
+      several.books[book].db.pool.query<{ row: object }>(text, values)
+    const refusal = async () => {
+      const { err } = await ops('organizations move 1 --to two')
+      expect(await bookOf(1)).toEqual({ book: 'one', stopped: false, movingTo: null })
+      expect(await rowsIn('two', 'loan')).toBe(0)
+      return err
+    }
+    const another = { name: 'move of an organization', organizationId: 1 }
+    expect(await aloneFor(directory.db, another, refusal)).toBe('mkopo: another run moves organization 1\n')
+
+    await run('two', 'CREATE TABLE of_another_release (organization_id integer)')
+    expect(await refusal()).toBe('mkopo: the books one and two have different tables: migrate both first\n')
+    await run('two', 'DROP TABLE of_another_release')
+
+    const [organization] = (await run('one', 'SELECT to_jsonb(o) AS row FROM organization o WHERE id = 1')).rows
+    const copy = 'INSERT INTO organization SELECT (jsonb_populate_record(NULL::organization, $1)).*'
+    await run('two', copy, [organization!.row])
+    expect(await refusal()).toBe('mkopo: the book two has another organization 1\n')
+    await run('two', 'DELETE FROM organization WHERE id = 1')
+
+    const email = 'UPDATE account SET email = $1 WHERE email = $2'
+    await run('two', email, [DEMO_PARTNER.email, SECOND.email])
+    expect(await refusal()).toContain(
+      'mkopo: the rows could not be copied: the log of the server of the book two says why\n',
+    )
+    await run('two', email, [SECOND.email, DEMO_PARTNER.email])
+
+    const paid = 'UPDATE loan SET total_paid = total_paid + $1 WHERE organization_id = 1'
+    await run('one', paid, [1])
+    expect(await refusal()).toMatch(
+      /\nmkopo: book check finds \d+ differences of organization 1 in the book two, the first of /,
+    )
+    await run('one', paid, [-1])
+    expect((await ops('book check')).code).toBe(0)
   })
 
   it('has a lender go on that a run had stopped which is gone, in the book that it was in', async () => {

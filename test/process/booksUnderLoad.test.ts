@@ -99,7 +99,7 @@ describe('a book whose server is cut off, killed, and replaced by its standby', 
     }
     await Promise.all([own.stop(), others.stop()])
     expect(Math.max(...own.refusals)).toBeLessThan(within(3_000))
-    expect(others.refusals).toEqual([])
+    expect(others.refused).toEqual([])
     const [first, second] = [
       await repaymentsIn(several, { book: 'one', organizationId: 1 }, loans.first),
       await repaymentsIn(several, { book: 'two', organizationId: 2 }, loans.second),
@@ -147,7 +147,7 @@ describe.runIf(GONE_SECONDS > 0)('a directory that is gone', () => {
     await pause(GONE_SECONDS * 1_000)
     several.ways.directory.mend()
     for (const load of loads) await load.stop()
-    expect(loads.map(({ refusals }) => refusals)).toEqual([[], []])
+    expect(loads.map(({ refused }) => refused)).toEqual([[], []])
     console.info(
       `${GONE_SECONDS} s without the directory: ${loads.map(({ took }) => took.length).join(' and ')} repayments, none refused; ${spread(loads.flatMap(({ took }) => took))}`,
     )

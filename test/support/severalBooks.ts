@@ -188,6 +188,8 @@ export interface Repaying {
   readonly took: readonly number[]
   /** The milliseconds that each refusal took: what is refused is sent again. */
   readonly refusals: readonly number[]
+  /** The milliseconds and the words of each refusal. */
+  readonly refused: readonly string[]
   /** The longest time in milliseconds without an acknowledgement. */
   longestGap(): number
   stop(): Promise<void>
@@ -211,6 +213,7 @@ export function repayUntilStopped(
   const acknowledged = new Map<string, string[]>(loans.map((loan) => [loan, []]))
   const took: number[] = []
   const refusals: number[] = []
+  const refused: string[] = []
   let isStopped = false
   let last = performance.now()
   let longest = 0
@@ -227,6 +230,7 @@ export function repayUntilStopped(
         if (answer.status === 200) break
         if (answer.status !== 503) throw new Error(`answered ${answer.status}: ${answer.text}`)
         refusals.push(performance.now() - sent)
+        refused.push(`${Math.round(performance.now() - sent)} ms: ${answer.text}`)
         await pause(20)
       }
       const now = performance.now()
@@ -243,6 +247,7 @@ export function repayUntilStopped(
     acknowledged,
     took,
     refusals,
+    refused,
     longestGap: () => longest,
     async stop() {
       isStopped = true

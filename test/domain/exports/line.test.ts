@@ -180,6 +180,57 @@ describe('a row for Uganda', () => {
   })
 })
 
+describe('a row of a format of a lender', () => {
+  type Field = ExportFormat['fields'][number]
+
+  /** A format with one field, and what is given in place of its members. */
+  const formatOf = (field: Partial<Field>, more: Partial<ExportFormat> = {}): ExportFormat => ({
+    ...KENYA,
+    mark: null,
+    fields: [{ name: 'Field', type: 'text', need: 'mandatory', from: { source: 'loan.id' }, ...field }],
+    ...more,
+  })
+  const told = (field: Partial<Field>, more: Partial<ExportFormat> = {}) => {
+    const row = textOf(formatOf(field, more), '2026-02-20')
+    return typeof row === 'string' ? row : row.map(({ rule, value }) => `${rule} ${value}`)
+  }
+
+  it.each<[Partial<Field>, string | string[]]>([
+    [{ from: { constant: 'x' } }, 'x'],
+    [{ from: { setting: 'none of these' } }, ['required null']],
+    [{ from: { setting: 'none of these' }, need: 'optional' }, ''],
+    [{ from: null, need: 'optional' }, ''],
+    [{ from: { constant: '12a' }, type: 'digits' }, ['digits 12a']],
+    [{ from: { constant: 'abcd' }, longest: 3 }, ['longest abcd']],
+    [{ from: { constant: 'a\tb' } }, ['characters a\tb']],
+    [{ from: { source: 'loan.principal' }, type: 'amount', onlyCurrency: 'TZS' }, ['currency KES']],
+    [{ from: { source: 'loan.principal' }, type: 'amount', onlyCurrency: 'TZS', need: 'optional' }, ''],
+    [{ from: { source: 'identity.gender' }, map: 'gender' }, 'F'],
+    [{ from: { source: 'identity.gender' }, map: 'others' }, ['map female']],
+  ])('of %j is %j', (field, row) => {
+    expect(told(field, { maps: { ...KENYA.maps, others: { male: 'M' } } })).toEqual(row)
+  })
+
+  it.each([
+    ['YYYY-MM-DD', '2026-01-10'],
+    ['YYYYMMDD', '20260110'],
+    ['DD/MM/YYYY', '10/01/2026'],
+  ] as const)('writes days as %s', (dates, day) => {
+    expect(told({ type: 'date', from: { source: 'loan.disbursedOn' } }, { dates })).toBe(day)
+  })
+
+  it('comes after the row that the format asks for: none, names, or fields', () => {
+    const header = (row: ExportFormat['header'], mark: string | null = null) =>
+      headerOf(formatOf({}, { header: row, mark }), { asOf: '2026-02-20' }, { branch: 'Moshi' })
+    expect(header({ kind: 'none' })).toBeUndefined()
+    expect([header({ kind: 'names' }), header({ kind: 'names' }, 'D')]).toEqual(['Field', 'D,Field'])
+    const field = (from: Field['from']): Field => ({ name: 'F', type: 'text', need: 'optional', from })
+    const origins = [null, { constant: 'x' }, { setting: 'branch' }, { setting: 'none' }, { source: 'export.asOf' }]
+    const fields = origins.map((from) => field(from as Field['from']))
+    expect(header({ kind: 'fields', mark: 'H', fields })).toBe('H,,x,Moshi,,20260220')
+  })
+})
+
 describe('rows of loans that are paid at random', () => {
   it.each([
     [KENYA, 'KES', kenyanFaults],

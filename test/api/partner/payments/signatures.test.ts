@@ -1,4 +1,4 @@
-import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { constants, createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { httpbis } from 'http-message-signatures'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { providersOf, type TestChannel } from '../../../support/providers.ts'
@@ -61,6 +61,7 @@ describe('Selcom', () => {
     expect(await send(channel, text, signedBy(body, { method: 'RS256' }))).toEqual(unread(WRONG))
     const changed = JSON.stringify({ ...body, amount: '50000' })
     expect(await send(channel, changed, signedBy(body))).toEqual(unread(WRONG))
+    expect((await send(channel, 'no JSON', signedBy(body))).state).toBe('unreadable')
     expect(await send(channel, text, signedBy(body))).toEqual(received('S-2'))
   })
 
@@ -98,6 +99,7 @@ describe('pawaPay', () => {
       key = privateKey,
       expires = Date.now() + 60_000,
       digest = 'sha512',
+      by = (data: Buffer): Buffer => sign('sha256', data, { key, dsaEncoding: encoding }),
     } = {},
   ): Promise<Record<string, string>> {
     const name = digest.replace('sha', 'sha-')
@@ -108,7 +110,7 @@ describe('pawaPay', () => {
     }
     const signer = { id: 'HTTP_EC_P256_KEY:1', alg: 'ecdsa-p256-sha256' }
     const asked = {
-      key: { ...signer, sign: async (data: Buffer) => sign('sha256', data, { key, dsaEncoding: encoding }) },
+      key: { ...signer, sign: async (data: Buffer) => by(data) },
       name: 'sig-pp',
       fields,
       paramValues: { created: new Date(expires - 60_000), expires: new Date(expires) },
@@ -123,6 +125,22 @@ describe('pawaPay', () => {
     const body = told(`P-${encoding}`)
     expect(await send(channel, body, await signed(channel, body, { encoding }))).toEqual(received(`P-${encoding}`))
   })
+
+  it.each([
+    ['P-384', generateKeyPairSync('ec', { namedCurve: 'P-384' }), 'sha384', undefined],
+    ['Ed25519', generateKeyPairSync('ed25519'), null, undefined],
+    ['RSA', generateKeyPairSync('rsa', { modulusLength: 2_048 }), 'sha256', undefined],
+    ['RSA-PSS', generateKeyPairSync('rsa', { modulusLength: 2_048 }), 'sha512', constants.RSA_PKCS1_PSS_PADDING],
+  ] as const)(
+    'is read where its request is signed by a key of %s, and by no other',
+    async (name, pair, hash, padding) => {
+      const channel = await providers.makeChannel({ adapter: 'pawapay', signingKey: pem(pair.publicKey) })
+      const by = (data: Buffer) => sign(hash, data, padding ? { key: pair.privateKey, padding } : pair.privateKey)
+      const body = told(`P-${name}`)
+      expect(await send(channel, body, await signed(channel, body))).toEqual(unread(WRONG))
+      expect(await send(channel, body, await signed(channel, body, { by }))).toEqual(received(`P-${name}`))
+    },
+  )
 
   it('is kept and not read where it is not signed, by another key, for another channel, or changed since', async () => {
     const channel = await providers.makeChannel({ adapter: 'pawapay', signingKey: pem(publicKey) })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UGANDA } from '../../../../src/domain/exports/formats/uganda.ts'
 import { exportsJob } from '../../../../src/services/exports/exportsJob.ts'
 import { drain, workRound } from '../../../../src/services/jobs/job.ts'
 import { kenyanFaults } from '../../../support/exportRules.ts'
@@ -278,25 +279,29 @@ describe('a customer whose key is destroyed', () => {
 })
 
 describe('a request that is wrong', () => {
+  const DAY = '2026-11-21'
+  const SETTINGS = Object.fromEntries(UGANDA.settings.map(({ name }) => [name, '1']))
   it.each([
     [{ asOf: '2026-01-31', format: 'nothing' }, 400, 'format: is the name of no format'],
     [{ ...KENYA }, 400, 'asOf: is required: a day that is over, such as 2026-11-21'],
     [{ ...KENYA, asOf: '2026-11-22' }, 400, 'asOf: must be a day that is over: today is 2026-11-22'],
-    [
-      { ...KENYA, asOf: '2026-11-21', settings: { branch: '1' } },
-      400,
-      'settings.branch: is no setting: the format has none',
-    ],
-    [
-      { format: 'ug_cba', asOf: '2026-11-21' },
-      400,
-      'settings.participatingInstitution: is required: PI_Identification_Code that the Bank of Uganda gave you',
-    ],
-    [{ ...KENYA, asOf: '2026-11-21', mode: 'half' }, 400, 'mode: must be one of full, corrections'],
-    [{ ...KENYA, asOf: '2026-11-21', settings: { a: 1 } }, 400, 'settings: must have texts of at most 500 characters'],
+    [{ ...KENYA, asOf: DAY, settings: { branch: '1' } }, 400, 'settings.branch: is no setting: the format has none'],
+    [{ ...KENYA, asOf: DAY, mode: 'half' }, 400, 'mode: must be one of full, corrections'],
+    [{ ...KENYA, asOf: DAY, settings: { a: 1 } }, 400, 'settings: must have texts of at most 500 characters'],
   ])('%j is refused: %i', async (body, status, message) => {
     const answer = await request(body)
     expect([answer.status, answer.body.message]).toEqual([status, message])
+  })
+
+  it.each([
+    [{ shop: '1' }, /^settings.shop: is no setting of the format: those are participatingInstitution, /],
+    [{ participatingInstitution: '' }, /^settings.participatingInstitution: is required: PI_Identification_Code that/],
+    [{ branch: ' ' }, /^settings.branch: is required: Branch_Identification_Code$/],
+    [{ branch: '1234' }, /^settings.branch: must be at most 3 characters long$/],
+    [{ institutionName: 'a|b' }, /^settings.institutionName: must not have control characters or the separator/],
+  ])('with the setting %j is refused', async (more, message) => {
+    const { status, body } = await request({ format: UGANDA.name, asOf: DAY, settings: { ...SETTINGS, ...more } })
+    expect([status, body.message]).toEqual([400, expect.stringMatching(message)])
   })
 
   it('a file that is made has none to send, and no accepted one; another lender’s is not there', async () => {

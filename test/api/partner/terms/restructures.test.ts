@@ -129,6 +129,26 @@ describe('a restructure', () => {
     ])
   })
 
+  it.each([
+    [{ newFirstDueDate: '2026-05-15' }, {}],
+    [{ until: '2026-06-30' }, {}],
+    [{ numberOfRepayments: 4 }, {}],
+    [{ numberOfRepayments: 4, repaymentEvery: 2, repaymentFrequencyType: 'weeks' }, {}],
+    [{ numberOfRepayments: 4, repaymentEvery: 2 }, { repaymentFrequencyType: 'months' }],
+    [{ numberOfRepayments: 4, repaymentFrequencyType: 'weeks' }, { repaymentEvery: 1 }],
+  ])('of the last instalment by %j is shown as it was asked for, with the rate', async (change, more) => {
+    const lent = await lendBy(service, {})
+    await repay(service, lent, 60_000)
+    service.clock.set('2026-04-10')
+    const interest = { rate: 3.5, ratePer: 'month' }
+    const { status, text, body } = await restructure(lent, { change, interest, reason: 'roll_over' })
+    expect(status, text).toBe(200)
+    expect(body.restructures).toMatchObject([{ interest: 'rate', interestRate: 3.5, ratePer: 'month' }])
+    const [made] = body.restructures as readonly { readonly change?: object }[]
+    expect(made!.change).toEqual({ ...change, ...more })
+    expect(await differencesOf(service, lent)).toEqual([])
+  })
+
   it('never makes a late loan of hardship current: only money does', async () => {
     const lent = await lendBy(service, {})
     service.clock.set('2026-03-20')

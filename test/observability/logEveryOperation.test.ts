@@ -59,6 +59,8 @@ let loanName: string
 let banner: number
 /** So that what is sent is new each time. */
 let turn = 0
+/** The number of requests that were signed wrongly, or by a key. */
+let signed = 0
 const statuses = new Map<number, number>()
 
 const HOSTS = ['auth.localhost', 'api.localhost', 'records.localhost'] as const
@@ -224,14 +226,9 @@ async function callInEveryWay(operation: Operation): Promise<void> {
     await call(right, broken.headers, broken.raw)
     await call(right, headers, statement.subarray(0, 300))
   }
-  for (const authorization of [
-    `Bearer ${token}x`,
-    `Bearer ${apiKey}`,
-    `Bearer ${apiKey.slice(0, -1)}`,
-    basic(PASSWORD),
-    TEXT,
-  ])
-    await send({ ...operation, path: right }, { authorization })
+  // One hook reads them, whatever the operation: two of them for each, in turn.
+  const signs = [`Bearer ${token}x`, `Bearer ${apiKey}`, `Bearer ${apiKey.slice(0, -1)}`, basic(PASSWORD), TEXT]
+  for (const _ of [1, 2]) await send({ ...operation, path: right }, { authorization: signs[++signed % signs.length]! })
 }
 
 const UNPARSABLE = [
@@ -244,7 +241,8 @@ const UNPARSABLE = [
 describe('a log, at its most talkative, of every operation of every style', { timeout: within(240_000) }, () => {
   it('holds no password, token, API key, e-mail, name or phone number', async () => {
     for (const operation of operations) {
-      await lend()
+      // A read leaves the loan as it is.
+      if (operation.method !== 'GET') await lend()
       await callInEveryWay(operation)
     }
     const { port } = new URL(service.origin)

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Permission, withoutPermission } from '../../src/domain/access/permissions.ts'
-import { drain } from '../../src/services/jobs/job.ts'
-import { sweepJob } from '../../src/services/loans/sweep.ts'
-import { keepJournal, keptBeside } from '../support/journal.ts'
+import { keptBeside, sweepAndSeal } from '../support/journal.ts'
 import { allBut, peopleOf } from '../support/permitted.ts'
 import { type Prefilled, prefilledOf, REFUSED, sendPrefilled, UNKNOWN } from '../support/prefilled.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -55,9 +53,7 @@ describe.each(['partner', 'record'] as const)('the permissions of the operations
         const { status, body } = await send(allBut(permission))
         expect([operationId, status, body.message]).toEqual([operationId, 403, withoutPermission(permission)])
       }
-      await drain(sweepJob(service.deps))
-      // A read of an event finds what is sealed.
-      await keepJournal(service.deps)
+      await sweepAndSeal(service.deps)
       // Who only reads changes nothing: a write that asks for no permission of its own takes any that changes something.
       const having = permission
         ? [permission, ...(GIVEN[operationId] ?? [])]

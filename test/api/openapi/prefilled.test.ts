@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { drain } from '../../../src/services/jobs/job.ts'
-import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
-import { keptBeside } from '../../support/journal.ts'
+import { keptBeside, sweepAndSeal } from '../../support/journal.ts'
 import { needsQuery, type Prefilled, prefilledOf, REFUSED, sendPrefilled, UNKNOWN } from '../../support/prefilled.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
@@ -35,8 +33,7 @@ describe.each(['auth', 'partner', 'record'] as const)('the reference of the %s s
 
   it('fills in what succeeds, in the order of the document', async () => {
     for (const prefilled of prefilledOf(document)) {
-      // As the service does in the background, where the journal is kept, too.
-      await drain(sweepJob(service.deps))
+      await sweepAndSeal(service.deps)
       const { operationId, responses } = prefilled.operation
       const { status, body } = await keptBeside(
         service.deps,

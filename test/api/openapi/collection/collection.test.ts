@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sequencerJob } from '../../../../src/services/events/sequencer.ts'
-import { drain } from '../../../../src/services/jobs/job.ts'
-import { sweepJob } from '../../../../src/services/loans/sweep.ts'
 import { operationsOf } from '../../../support/document.ts'
-import { keptBeside } from '../../../support/journal.ts'
+import { keptBeside, sweepAndSeal } from '../../../support/journal.ts'
 import { REFUSED, UNKNOWN } from '../../../support/prefilled.ts'
 import { startService, type TestService } from '../../../support/service.ts'
 import { fictionalStatement, statementPdf } from '../../../support/statementPdf.ts'
@@ -51,9 +48,7 @@ describe.each([
 
   /** Sends a request to the service, for which 127.0.0.1:3000 stands. */
   async function send(one: Sent): Promise<Answered> {
-    // As the service does in the background.
-    await drain(sweepJob(service.deps))
-    await drain(sequencerJob(service.deps))
+    await sweepAndSeal(service.deps)
     expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:3000\//)
     const content = one.parts ? form(one.parts) : { raw: one.raw, headers: {} }
     const answering = service.app.inject({

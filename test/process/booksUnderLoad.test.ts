@@ -98,8 +98,9 @@ describe('a book whose server is cut off, killed, and replaced by its standby', 
       told.get(kind)!.during.push(...others.took.slice(before))
     }
     await Promise.all([own.stop(), others.stop()])
-    expect(Math.max(...own.refusals)).toBeLessThan(within(3_000))
-    expect(others.refused).toEqual([])
+    const longest = Math.max(...own.refusals.map(({ ms }) => ms))
+    expect(longest).toBeLessThan(within(3_000))
+    expect(others.refusals).toEqual([])
     const [first, second] = [
       await repaymentsIn(several, { book: 'one', organizationId: 1 }, loans.first),
       await repaymentsIn(several, { book: 'two', organizationId: 2 }, loans.second),
@@ -110,7 +111,7 @@ describe('a book whose server is cut off, killed, and replaced by its standby', 
     for (const [kind, { before, during }] of [...told].slice(0, OUTAGES))
       console.info(`the other lender, before a book is ${kind}: ${spread(before)}; during it: ${spread(during)}`)
     console.info(
-      `${OUTAGES} outages: ${own.took.length} repayments of the book, ${own.refusals.length} refusals, each within ${Math.max(...own.refusals).toFixed(0)} ms; ${others.took.length} of the other book, none refused`,
+      `${OUTAGES} outages: ${own.took.length} repayments of the book, ${own.refusals.length} refusals, each within ${longest.toFixed(0)} ms; ${others.took.length} of the other book, none refused`,
     )
   })
 })
@@ -147,7 +148,7 @@ describe.runIf(GONE_SECONDS > 0)('a directory that is gone', () => {
     await pause(GONE_SECONDS * 1_000)
     several.ways.directory.mend()
     for (const load of loads) await load.stop()
-    expect(loads.map(({ refused }) => refused)).toEqual([[], []])
+    expect(loads.map(({ refusals }) => refusals)).toEqual([[], []])
     console.info(
       `${GONE_SECONDS} s without the directory: ${loads.map(({ took }) => took.length).join(' and ')} repayments, none refused; ${spread(loads.flatMap(({ took }) => took))}`,
     )

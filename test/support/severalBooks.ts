@@ -186,10 +186,8 @@ export interface Repaying {
   readonly acknowledged: ReadonlyMap<string, readonly string[]>
   /** The milliseconds that each acknowledged one took, the tries before it counted. */
   readonly took: readonly number[]
-  /** The milliseconds that each refusal took: what is refused is sent again. */
-  readonly refusals: readonly number[]
-  /** The milliseconds and the words of each refusal. */
-  readonly refused: readonly string[]
+  /** The milliseconds that each refusal took, and its words: what is refused is sent again. */
+  readonly refusals: readonly { readonly ms: number; readonly text: string }[]
   /** The longest time in milliseconds without an acknowledgement. */
   longestGap(): number
   stop(): Promise<void>
@@ -212,8 +210,7 @@ export function repayUntilStopped(
 ): Repaying {
   const acknowledged = new Map<string, string[]>(loans.map((loan) => [loan, []]))
   const took: number[] = []
-  const refusals: number[] = []
-  const refused: string[] = []
+  const refusals: { ms: number; text: string }[] = []
   let isStopped = false
   let last = performance.now()
   let longest = 0
@@ -229,8 +226,7 @@ export function repayUntilStopped(
         const answer = await call(`/v1/loans/${loan}/repayments`, { token, body })
         if (answer.status === 200) break
         if (answer.status !== 503) throw new Error(`answered ${answer.status}: ${answer.text}`)
-        refusals.push(performance.now() - sent)
-        refused.push(`${Math.round(performance.now() - sent)} ms: ${answer.text}`)
+        refusals.push({ ms: performance.now() - sent, text: answer.text })
         await pause(20)
       }
       const now = performance.now()
@@ -247,7 +243,6 @@ export function repayUntilStopped(
     acknowledged,
     took,
     refusals,
-    refused,
     longestGap: () => longest,
     async stop() {
       isStopped = true

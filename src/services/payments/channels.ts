@@ -249,7 +249,8 @@ export function changeChannel(deps: ChangeDeps, caller: Caller, id: bigint, requ
 
 /**
  * Gives a channel a new secret. The one before is taken, too, until the overlap has ended.
- * @throws LendingError `permission_denied`, `not_found`, `invalid_argument`, `aborted`
+ * @param overlapHours 0 to 72
+ * @throws LendingError `permission_denied`, `not_found`, `aborted`
  */
 export async function rotateChannelSecret(
   deps: ChangeDeps,

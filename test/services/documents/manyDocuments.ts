@@ -96,14 +96,19 @@ async function compare({ lent, history, texts, ...days }: Case, counts: Counts):
     const statement = statementFor(played, entries, { ...days, language })
     requireBalances(statement, played, entries)
     const request = { document: statement, code: CODE, logo: null, postedAt: '' }
-    const pdf = await toPdf(request)
-    const again = await toPdf(request)
-    if (!Buffer.from(pdf).equals(Buffer.from(again))) throw new Error('the same request made other bytes')
+    const pdf = await printed(request)
     const shown = await readStatement(pdf, language)
     requireSame(shown, expectedOf(toStatement({ document: statement, code: CODE }), language, shown))
     count(statement, counts)
     await compareReceipt(played, entries, { ...days, language }, counts)
   }
+}
+
+/** Prints a document twice. @throws Error where the bytes differ */
+async function printed(request: Parameters<typeof toPdf>[0]): Promise<Uint8Array> {
+  const [pdf, again] = [await toPdf(request), await toPdf(request)]
+  if (!Buffer.from(pdf).equals(Buffer.from(again))) throw new Error('the same request made other bytes')
+  return pdf
 }
 
 const isPayout = (type: string): boolean => ['Refund', 'Credit Balance Refund'].includes(type)
@@ -115,7 +120,7 @@ async function compareReceipt(played: PlayedLoan, entries: readonly Entry[], day
   if (!entry) return
   const document = receiptOf(...madeOf(played, entries, days), entry.id)
   const view = toReceipt({ document, code: CODE }, played.terms.zone)
-  const pdf = await toPdf({ document, code: CODE, logo: null, postedAt: view.transactionAt })
+  const pdf = await printed({ document, code: CODE, logo: null, postedAt: view.transactionAt })
   const text = squeezed(
     (await pagesOf(pdf))
       .flat(2)

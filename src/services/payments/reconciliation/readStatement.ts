@@ -18,13 +18,13 @@ const ROWS_OF_HEAD = 30
 
 type Of = Pick<Channel, 'currency' | 'zone'>
 
-/** Returns the refusal of a statement. @param where the line or the entry at fault; null: the statement as a whole */
+/** Returns the refusal of a statement. @param where the line, the entry or the balance at fault; null: the statement as a whole */
 const wrong = (where: string | null, message: string) =>
   invalidArgument('statement', where === null ? message : `${where}: ${message}`)
 
 /**
  * Reads a provider's statement in a layout. Lines that did not complete are left out.
- * @throws LendingError `invalid_argument` naming the line of the file, or the entry of the document, that cannot be read
+ * @throws LendingError `invalid_argument` naming the line of the file, or the entry or the balance of the document, that cannot be read
  */
 export function readStatement(bytes: Uint8Array, layout: StatementLayout, channel: Of): Statement {
   if (!isUtf8(bytes)) throw wrong(null, 'must be a text in UTF-8')

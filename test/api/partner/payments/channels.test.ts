@@ -47,7 +47,7 @@ describe('a payment channel', () => {
   })
 
   it.each([
-    [{ currencyCode: 'XXX' }, 'currencyCode', /^must be one of /],
+    [{ currencyCode: 'ZZZ' }, 'currencyCode', /^must be one of /],
     [{ adapter: 'pigeon' }, 'adapter', /^must be one of canonical, /],
     [{ allowFrom: new Array(51).fill('10.0.0.1') }, 'allowFrom', /^must have at most 50 items$/],
   ])('is refused with %j, which has one of a few values, or a bound', async (wrong, field, message) => {
@@ -84,7 +84,7 @@ describe('a payment channel', () => {
 })
 
 describe('the channels of an organization', () => {
-  const all = async () => (await service.get(`${CHANNELS}`, operator)).body.items
+  const all = async () => (await service.get(CHANNELS, operator)).body.items
 
   it('is one more for requests of one Idempotency-Key, however many come at once', async () => {
     const before = (await all()).length

@@ -66,8 +66,13 @@ export async function openGateway(url: string): Promise<Gateway> {
       pass(upstream, client, false)
     }
     if (delayMs === 0) return leadOn()
+    sockets.add(client)
+    const timer = setTimeout(leadOn, delayMs)
     client.on('error', () => client.destroy())
-    setTimeout(leadOn, delayMs)
+    client.on('close', () => {
+      clearTimeout(timer)
+      sockets.delete(client)
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -102,6 +107,8 @@ export async function openGateway(url: string): Promise<Gateway> {
         next = { text, lost, resolve }
       }),
     close: async () => {
+      // Also those that are on their way.
+      isCut = true
       end()
       await new Promise((resolve) => server.close(resolve))
     },

@@ -7,6 +7,7 @@ import type { Stamping } from '../audit/stamp.ts'
 import type { PersonBox, Sealing } from '../customers/personBox.ts'
 import { PrismaClient } from '../generated/client.ts'
 import { DISK_FAILS, READ_ONLY } from './errors.ts'
+import { GatedPool } from './pool.ts'
 
 /** One pool, and Prisma over the same pool. */
 export interface Db {
@@ -189,22 +190,6 @@ function closing(pool: pg.Pool, prisma: Lazily<PrismaClient>, silence: SilenceWa
 
 const keysOf = ({ stampMac, people }: Stamping & Sealing) => ({ stampMac, people })
 
-/** Opens no connection while the server is known to be gone: trying would take the time in which to say so. */
-class GatedPool extends pg.Pool implements Stamping, Sealing {
-  gone = false
-  stampMac: Mac | undefined
-  people: PersonBox | undefined
-
-  override connect(): Promise<pg.PoolClient>
-  override connect(callback: PoolCallback): void
-  override connect(callback?: PoolCallback): Promise<pg.PoolClient> | undefined {
-    if (!callback) return this.gone ? Promise.reject(itIsGone()) : super.connect()
-    if (this.gone) process.nextTick(callback, itIsGone(), undefined, () => undefined)
-    else super.connect(callback)
-    return undefined
-  }
-}
-
 /** The server ends a statement first, and says so; this is for a server that no longer says anything. */
 const longestSilence = statementTimeout + 2000
 
@@ -252,10 +237,6 @@ function attend(
   }
   Object.assign(client, { query })
 }
-
-const itIsGone = () => Object.assign(new Error('the database is known to be gone'), { code: 'EHOSTUNREACH' })
-
-type PoolCallback = Parameters<pg.Pool['connect']>[0] & object
 
 type Parse = (text: string) => unknown
 

@@ -20,14 +20,14 @@ export class GatedPool extends pg.Pool implements Stamping, Sealing {
   gone = false
   stampMac: Mac | undefined
   people: PersonBox | undefined
-  /** The callers without a connection, in the order in which they came. */
-  readonly #waiting = new Set<Take>()
+  /** The callers without a connection, in the order in which they came. No `#` name: a pool behind a Proxy would not have it. */
+  private readonly waiting = new Set<Take>()
 
   constructor(config: pg.PoolConfig) {
     super(config)
     // The event comes before the connection is idle, or goes to a caller that waits because the pool is full.
     this.on('release', () => {
-      if (this.#waiting.size > 0) process.nextTick(() => this.#passOn())
+      if (this.waiting.size > 0) process.nextTick(() => this.passOn())
     })
   }
 
@@ -45,22 +45,22 @@ export class GatedPool extends pg.Pool implements Stamping, Sealing {
     const { promise, resolve: own } = Promise.withResolvers<Answer>()
     // By the promise, the callback runs in the context of its caller, and not of the one who gives the connection back.
     void promise.then((answer) => callback(...answer))
-    this.#waiting.add(own)
-    super.connect((...answer) => this.#answer(this.#waiting.has(own) ? own : undefined, answer))
+    this.waiting.add(own)
+    super.connect((...answer) => this.answer(this.waiting.has(own) ? own : undefined, answer))
     return undefined
   }
 
-  #passOn(): void {
-    if (this.#waiting.size > 0 && this.idleCount > 0) super.connect((...answer) => this.#answer(undefined, answer))
+  private passOn(): void {
+    if (this.waiting.size > 0 && this.idleCount > 0) super.connect((...answer) => this.answer(undefined, answer))
   }
 
   /** Answers the caller for whom it was asked, or the first one that waits; an error goes to its own caller alone. */
-  #answer(own: Take | undefined, answer: Answer): void {
+  private answer(own: Take | undefined, answer: Answer): void {
     const [error, , release] = answer
-    const [first] = this.#waiting
+    const [first] = this.waiting
     const take = own ?? (error ? undefined : first)
     if (take) {
-      this.#waiting.delete(take)
+      this.waiting.delete(take)
       take(answer)
     } else if (!error) release()
   }

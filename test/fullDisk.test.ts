@@ -79,10 +79,12 @@ describe.skipIf(disk === undefined)('a full disk', { timeout: within(60_000 + TI
       await fill()
       await expect.poll(ready, { timeout: within(30_000), interval: 50 }).toBe(503)
       const refused = load.sent.length
+      await expect
+        .poll(() => load.sent.slice(refused).some(({ status }) => status === 503), { timeout: within(10_000) })
+        .toBe(true)
       await pause(1_500)
       expect(await ready()).toBe(503)
       expect((await fetch(`${service.origin}/health/live`)).status).toBe(200)
-      expect(load.sent.slice(refused).some(({ status }) => status === 503)).toBe(true)
       await rm(ballast)
       await pause(1_500)
       await revive()

@@ -43,8 +43,9 @@ describe('a synchronous standby', { timeout: within(60_000 + SWITCHES * 30_000) 
       gateway.lead(standby.url)
       await primary.destroy()
       primary = standby
-      await pause(1_500)
-      expect(await ready()).toMatchObject({ status: 503, body: { message: expect.stringContaining('is a standby') } })
+      const isStandby = { status: 503, body: { message: expect.stringContaining('is a standby') } }
+      await expect.poll(ready, { timeout: within(5_000), interval: 50 }).toMatchObject(isStandby)
+      await pause(500)
       await ask(standby.url, 'SELECT pg_promote()')
       await expect.poll(async () => (await ready()).status, { timeout: within(5_000), interval: 50 }).toBe(200)
       await pause(1_000)

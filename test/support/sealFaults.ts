@@ -35,7 +35,13 @@ export type Types = ReadonlyMap<string, string>
 export const withValues = (types: Types, spoil: string): string =>
   spoil.replace(/\{(\w+\.(\w+))\}/g, (_, name, column) => OTHER[types.get(name)!]!(column))
 
-const FIRST: Readonly<Partial<Record<SealedName, string>>> = { credit_standing: 'WHERE boosts > 0' }
+const FIRST: Readonly<Partial<Record<SealedName, string>>> = {
+  credit_standing: 'WHERE boosts > 0',
+  // Of a loan that is changed later, by a hold.
+  loan_entry: "WHERE loan_id IN (SELECT loan_id FROM loan_hold WHERE what = 'penalties')",
+  // Of the first increase: the next one of the customer changed the standing that was sealed with the statement, and not the statement.
+  credit_statement: 'WHERE decision_id = (SELECT min(decision_id) FROM credit_statement)',
+}
 
 /** SQL for the first row of a table, by its key. */
 export const firstRow = (table: SealedName): string =>
@@ -106,7 +112,7 @@ const ADDED: Readonly<Record<SealedName, RegExp>> = {
   customer: /^customer \d+: is not in the trail/m,
   loan: /^loan 1001: the trail says 0 times that it was made/m,
   loan_period: /^loan_period 1\/1001: is not among the rows that change \d+ sealed/m,
-  loan_entry: /^loan 1: entry 1001 is not in the trail/m,
+  loan_entry: /^loan \d+: entry \d+ is not in the trail/m,
   credit_policy: /^credit_policy 2026-07x: is not in the trail/m,
   delinquency_policy: /^delinquency_policy 1001: is not in the trail/m,
   pending_action: /^pending action 1001: is not in the trail/m,
@@ -127,7 +133,7 @@ const ADDED: Readonly<Record<SealedName, RegExp>> = {
   reconciliation: /^reconciliation \d+: is not in the trail/m,
   payment_reversal: /^payment_reversal \d+: is not in the trail/m,
   credit_decision: /^credit_decision \d+: is not in the trail/m,
-  credit_standing: /^credit_standing \d+: boosts is 1, and the trail has 0 raises/m,
+  credit_standing: /^credit_standing \d+: boosts is 2, and the trail has 0 raises/m,
   credit_statement: /^credit_statement \S+x: is not in the trail/m,
 }
 

@@ -6,6 +6,7 @@ import { service as serviceAuthor } from '../../src/db/audit/trail.ts'
 import { insertReversals } from '../../src/db/payments/reversals.ts'
 import { addPeriods, dateIn } from '../../src/domain/dates.ts'
 import { PORTFOLIO } from '../../src/domain/exports/formats/flat.ts'
+import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { exportsJob } from '../../src/services/exports/exportsJob.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { paymentsJob } from '../../src/services/payments/paymentsJob.ts'
@@ -26,15 +27,20 @@ export interface BookIds {
   readonly chargedOff: string
 }
 
+/** Seals what was changed until now. */
+const seal = (service: TestService): Promise<void> => drain(sequencerJob(service.deps))
+
 /**
  * Makes a row of every kind that a change can make true, and changes of those that can be changed: customers, loans of both
- * styles, entries, reversals, decisions, limits, policies, a product, accounts, API keys, signing keys, lenders.
+ * styles, entries, reversals, decisions, limits, policies, a product, accounts, API keys, signing keys, lenders. Changes are sealed
+ * as they come, so that a row that is changed later was sealed before with other values.
  */
 export async function makeEveryKind(service: TestService): Promise<BookIds> {
   service.clock.set('2026-01-31T09:30:00+03:00')
   const post = async (path: string, body: object, call: object = {}) => {
     const answer = await service.post(path, { body, ...call })
     expect(answer.status, answer.text).toBe(200)
+    await seal(service)
     return answer.body
   }
   await post('/v1/customers', { externalId: 'asha' })
@@ -49,6 +55,7 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   service.clock.set('2026-02-01')
   await post(`${repayments}/${reversed}/reverse`, {}, { token: service.tokens.operator })
   const chargedOff = (await post(`/v1/loans/${off}/repayments/charge-off`, {})).id as string
+  await post(`/v1/loans/${held}/repayments`, { transactionAmount: 10 })
   await makeWaiting(service, `${repayments}/${entry}/reverse`)
   await makeRecords(service, post)
   await makeCredit(service)
@@ -64,12 +71,16 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
 
 /** Makes actions that wait for a second ADMIN: one is withdrawn, and the same again stays. */
 async function makeWaiting(service: TestService, path: string): Promise<void> {
-  const run = async (...args: string[]) => expect((await opsOn(service)(args)).code).toBe(0)
+  const run = async (...args: string[]) => {
+    expect((await opsOn(service)(args)).code).toBe(0)
+    await seal(service)
+  }
   const token = service.tokens.operator
   const ask = async () => (await service.post(path, { body: { note: 'Twice' }, token })).body.id as string
   await run('organizations', 'update', '-o', '1', '--approval-above', '0')
   service.clock.set('2026-02-02')
   const id = await ask()
+  await seal(service)
   expect((await service.post(`/v1/pending-actions/${id}/withdraw`, { token })).status).toBe(200)
   expect(await ask()).not.toBe(id)
   await run('organizations', 'update', '-o', '1', '--no-approval-above')
@@ -192,12 +203,17 @@ async function makeCollections(
 async function makeCredit(service: TestService): Promise<void> {
   await service.get('/v1/credit-scorecard/asha')
   await service.post('/v1/customers', { body: { externalId: 'juma' } })
-  service.clock.set('2026-07-02')
   readStatementsHere(service)
-  const boost = async (from: string) =>
-    (await service.post('/v1/credit-scorecard/juma/boost', showing(await smallStatement(from, '2026-06-30')))).body
-  expect(await boost('2026-04-01')).toMatchObject({ boostStatus: 'raised' })
-  expect(await boost('2026-03-01')).toMatchObject({ boostStatus: 'cooldown' })
+  const boost = async (from: string, to: string) => {
+    const answer = await service.post('/v1/credit-scorecard/juma/boost', showing(await smallStatement(from, to)))
+    await seal(service)
+    return answer.body
+  }
+  service.clock.set('2026-02-04')
+  expect(await boost('2025-02-01', '2026-01-31')).toMatchObject({ boostStatus: 'raised' })
+  service.clock.set('2026-07-02')
+  expect(await boost('2026-04-01', '2026-06-30')).toMatchObject({ boostStatus: 'raised' })
+  expect(await boost('2026-03-01', '2026-06-30')).toMatchObject({ boostStatus: 'cooldown' })
   const policy = (await opsOn(service)(['credit-policy', 'show', '-o', '1', '--json'])).json as object
   const path = join(tmpdir(), `mkopo-policy-${process.pid}-${Date.now()}.json`)
   await writeFile(path, JSON.stringify({ ...policy, version: '2026-07' }))
@@ -216,6 +232,7 @@ async function makeCredentials(service: TestService): Promise<void> {
   const run = async (command: string) => {
     const { code, err } = await opsOn(service)(command, { stdin: 'a-long-password' })
     expect(code, err).toBe(0)
+    await seal(service)
   }
   await run('organizations create --name Ziwa --currency UGX')
   await run('organizations update -o 1 --payment-method Cash')

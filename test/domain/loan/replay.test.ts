@@ -5,7 +5,7 @@ import type { NewEntry } from '../../../src/domain/loan/entry.ts'
 import { totalOf } from '../../../src/domain/loan/portions.ts'
 import { extend, owedByDay, replay } from '../../../src/domain/loan/replay.ts'
 import { type LoanTerms, termsOf } from '../../../src/domain/loan/terms/terms.ts'
-import { currencyOf, sum } from '../../../src/domain/money.ts'
+import { currencyOf, min, sum } from '../../../src/domain/money.ts'
 import type { Product } from '../../../src/domain/product/product.ts'
 
 const ZONE = 'Africa/Nairobi'
@@ -160,6 +160,21 @@ describe('laws of replay', () => {
         expect(totalOf(state.charged)).toBe(state.totalPaid + state.totalOutstanding)
         expect(state.totalOutstanding === 0n || state.totalOverpaid === 0n).toBe(true)
         expect(state.charged.principal).toBe(terms.principal)
+      }),
+    )
+  })
+
+  it('a fee is paid by overpayment as far as that reaches, and only the rest of it is owed', () => {
+    fc.assert(
+      fc.property(anyTerms, anyRepayments, fc.bigInt(1n, 400_000_00n), (terms, entries, amount) => {
+        const fee: NewEntry = { ...repayment(amount, '2027-03-31'), type: 'Fee', dueOn: '2027-03-31' }
+        const before = replay(terms, entries, asOf)
+        const after = replay(terms, [...entries, fee], asOf)
+        const { portions, overpayment, dropped } = after.outcomes.get(fee.ordinal)!
+        expect([overpayment, dropped]).toEqual([min(amount, before.totalOverpaid), 0n])
+        expect(portions).toEqual({ principal: 0n, interest: 0n, fees: amount - overpayment, penalty: 0n })
+        expect(after.totalOverpaid).toBe(before.totalOverpaid - overpayment)
+        expect(after.totalOutstanding).toBe(before.totalOutstanding + portions.fees)
       }),
     )
   })

@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readEvents } from '../../../src/db/events/eventList.ts'
+import { createEventHeads } from '../../../src/services/events/eventHeads.ts'
 import { chainSecret } from '../../../src/services/events/seal.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain, workRound } from '../../../src/services/jobs/job.ts'
+import { noListener } from '../../../src/services/listener.ts'
 import { startSequencer } from '../../support/jobs.ts'
 import { within } from '../../support/patience.ts'
 import { silent } from '../../support/quiet.ts'
@@ -141,6 +143,36 @@ describe('the sequencer', () => {
     expect(events.length - before).toBe(60)
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => BigInt(index + 1)))
     await other.close()
+  })
+
+  it('of one instance wakes those who wait there for what the sequencer of another numbered', async () => {
+    await drain(sequencerJob(service.deps))
+    const eventHeads = createEventHeads()
+    eventHeads.note(ORGANIZATION, BigInt((await told()).length))
+    const ending = new AbortController()
+    const woken = eventHeads.after(ORGANIZATION, eventHeads.latest(ORGANIZATION), ending.signal)
+    await service.post('/v1/customers', { body: { externalId: 'numbered-elsewhere' } })
+    await drain(sequencerJob(service.deps))
+    await workRound(sequencerJob({ ...service.deps, eventHeads }))
+    ending.abort()
+    expect(await woken).toBe(true)
+  })
+
+  it('seals a row of the trail that has no stamp, counts it, and tells which it is', async () => {
+    const past = await openChange(service.url)
+    await drain(sequencerJob(service.deps))
+    const before = (await told()).length
+    await past.draw()
+    const counted: string[] = []
+    const logged: unknown[] = []
+    const listener = { ...noListener, notStamped: () => void counted.push('not stamped') }
+    const log = { ...silent, error: (context: object, message: string) => void logged.push([context, message]) }
+    await drain(sequencerJob({ ...service.deps, listener }, log))
+    expect((await told()).length).toBe(before + 1)
+    expect(counted).toEqual(['not stamped'])
+    const said = 'a row of the audit trail was changed or added past the service; book check names it'
+    expect(logged).toEqual([[{ organizationId: ORGANIZATION, changeId: past.ids[0] }, said]])
+    await past.close()
   })
 
   it('seals nothing with another secret than the one before, and says so', async () => {

@@ -112,7 +112,7 @@ const ADDED: Readonly<Record<SealedName, RegExp>> = {
   customer: /^customer \d+: is not in the trail/m,
   loan: /^loan 1001: the trail says 0 times that it was made/m,
   loan_period: /^loan_period 1\/1001: is not among the rows that change \d+ sealed/m,
-  loan_entry: /^loan \d+: entry \d+ is not in the trail/m,
+  loan_entry: /^loan :held: entry \d*1\d{3} is not in the trail/m,
   credit_policy: /^credit_policy 2026-07x: is not in the trail/m,
   delinquency_policy: /^delinquency_policy 1001: is not in the trail/m,
   pending_action: /^pending action 1001: is not in the trail/m,

@@ -25,6 +25,8 @@ export interface BookIds {
   readonly entry: string
   readonly reversed: string
   readonly chargedOff: string
+  /** A loan that is put on hold after its only repayment. */
+  readonly held: string
 }
 
 /** Seals what was changed until now. */
@@ -66,7 +68,7 @@ export async function makeEveryKind(service: TestService): Promise<BookIds> {
   await makeSecurity(post, plain)
   await makeCollections(service, post, { loan: plain, held })
   await makeExports(service, plain, post)
-  return { plain, entry, reversed, chargedOff }
+  return { plain, entry, reversed, chargedOff, held }
 }
 
 /** Makes actions that wait for a second ADMIN: one is withdrawn, and the same again stays. */

@@ -4,9 +4,9 @@ import { insertAccount } from '../../src/db/access/accounts.ts'
 import { BUILT_IN_ROLES } from '../../src/domain/access/permissions.ts'
 import { resetSecondFactor } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
+import { hashPublishedPassword } from '../../src/services/access/passwords/passwords.ts'
 import { MOST_SIGN_INS } from '../../src/services/access/signInLimits.ts'
 import { updateSignIn } from '../../src/services/signIn/settings.ts'
-import { cheapHash } from '../support/cheapHash.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { opsOn } from '../support/ops.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -30,7 +30,7 @@ let email = ''
 let id = 0
 beforeEach(async () => {
   email = `person-${++serial}@ziwa.example`
-  const account = { email, passwordHash: cheapHash(PASSWORD), roles: ['USER'] }
+  const account = { email, passwordHash: hashPublishedPassword(PASSWORD), roles: ['USER'] }
   id = (await insertAccount(service.deps.db, admin, account, service.deps.machineNow()))!.id
   await updateSignIn(service.deps, admin, { secondFactorRequired: false })
 })

@@ -2,7 +2,7 @@ import type { Account } from '../../src/db/access/accounts.ts'
 import { insertAccount } from '../../src/db/access/accounts.ts'
 import type { Author } from '../../src/db/audit/trail.ts'
 import { isBuiltIn } from '../../src/domain/access/permissions.ts'
-import { cheapHash } from './cheapHash.ts'
+import { hashPublishedPassword } from '../../src/services/access/passwords/passwords.ts'
 import type { TestService } from './service.ts'
 
 interface NewAccount {
@@ -19,7 +19,7 @@ interface NewAccount {
 export async function addAccount(
   { db, machineNow }: Pick<TestService['deps'], 'db' | 'machineNow'>,
   author: Author,
-  { email, password, roles, passwordHash = cheapHash(password) }: NewAccount,
+  { email, password, roles, passwordHash = hashPublishedPassword(password) }: NewAccount,
 ): Promise<Account> {
   const ownRoles = roles.filter((role) => !isBuiltIn(role))
   const account = { email, passwordHash, roles, ownRoles }

@@ -6,9 +6,6 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { openService } from '../../src/app/service.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/embedded.ts'
-import type { Db } from '../../src/db/postgres/client.ts'
-import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER, DEMO_SANDBOX } from '../../src/services/organizations/seedDemo.ts'
-import { cheapHash } from './cheapHash.ts'
 import { asAdmin, asRole, databaseUrl } from './database.ts'
 import { FIRST_DAY, testConfig } from './service.ts'
 
@@ -76,12 +73,6 @@ async function startServers(workers: number, prepare: (url: string) => Promise<v
   }
 }
 
-/** Hashes the passwords of the demonstration accounts again, at a low cost: every service under test signs in twice. */
-async function hashCheaply({ prisma }: Db): Promise<void> {
-  for (const { email, password } of [DEMO_PARTNER, DEMO_OPERATOR, DEMO_AUDITOR, DEMO_SANDBOX])
-    await prisma.account.update({ where: { email }, data: { passwordHash: cheapHash(password) } })
-}
-
 /** What a run of the tests shares: a migrated template on the Postgres of each worker, which every test file copies. */
 interface Shared {
   readonly serverUrls: readonly string[]
@@ -126,7 +117,7 @@ async function prepare(workers: number): Promise<Shared> {
   }
 }
 
-/** Makes the template: with the demonstration data and a signing key, for hashing and making keys take longer than most tests. */
+/** Makes the template: with the demonstration data and a signing key, for making keys takes longer than most tests. */
 async function layTemplate(url: string, template: string, serviceRole: Shared['serviceRole']): Promise<void> {
   await asAdmin(url, async (admin) => {
     await admin.query(`CREATE DATABASE ${template}`)
@@ -139,7 +130,6 @@ async function layTemplate(url: string, template: string, serviceRole: Shared['s
     ownerUrl,
     now: () => Date.parse(FIRST_DAY),
   })
-  await hashCheaply(service.db)
   await service.db.close()
 }
 
@@ -149,7 +139,6 @@ const run = globalThis as { preparedForTests?: Promise<Shared> }
 /** Prepares, once for the whole run, what the tests of a project need. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   run.preparedForTests ??= prepare(project.config.maxWorkers)
-  const { serverUrls, template, serviceRole, stop } = await run.preparedForTests
   project.provide('serverUrls', serverUrls)
   project.provide('template', template)
   project.provide('serviceRole', serviceRole)

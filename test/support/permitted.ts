@@ -1,8 +1,8 @@
 import { insertAccount } from '../../src/db/access/accounts.ts'
 import { PERMISSION_NAMES, type Permission } from '../../src/domain/access/permissions.ts'
 import { operator } from '../../src/services/access/caller.ts'
+import { hashPublishedPassword } from '../../src/services/access/passwords/passwords.ts'
 import { putRole } from '../../src/services/access/roles.ts'
-import { cheapHash } from './cheapHash.ts'
 import type { Person } from './office.ts'
 import type { TestService } from './service.ts'
 
@@ -18,7 +18,7 @@ export async function personWith({ deps }: TestService, permissions: readonly Pe
   await insertAccount(
     deps.db,
     operator(1, 'test'),
-    { email, passwordHash: cheapHash(PASSWORD), roles },
+    { email, passwordHash: hashPublishedPassword(PASSWORD), roles },
     deps.machineNow(),
   )
   return { email, password: PASSWORD }

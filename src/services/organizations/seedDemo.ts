@@ -6,7 +6,7 @@ import type { Db } from '../../db/postgres/client.ts'
 import { isUniqueViolation } from '../../db/postgres/errors.ts'
 import { currencyOf } from '../../domain/money.ts'
 import type { Product } from '../../domain/product/product.ts'
-import { hashPassword, verifyPassword } from '../access/passwords/passwords.ts'
+import { hashPublishedPassword, verifyPassword } from '../access/passwords/passwords.ts'
 
 /** The accounts of the demonstration data (contract 7). */
 export const DEMO_PARTNER = { email: 'partner@example.com', password: 'partner-secret' }
@@ -83,7 +83,7 @@ export async function seedDemo(db: Db, now: number): Promise<void> {
       if (!(await findProduct(db, id, product.id))) await unlessThere(insertProduct(db, author, product, now))
     for (const { email, password, roles } of accounts) {
       if (await findAccountByEmail(db, email)) continue
-      const passwordHash = await hashPassword(password)
+      const passwordHash = hashPublishedPassword(password)
       await unlessThere(insertAccount(db, author, { email, passwordHash, roles }, now))
     }
   }

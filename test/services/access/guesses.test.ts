@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LendingError } from '../../../src/domain/errors.ts'
 import { operator } from '../../../src/services/access/caller.ts'
+import { NO_ACCOUNT_HASH } from '../../../src/services/access/passwords/passwords.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
 import { addAccount } from '../../support/accounts.ts'
-import { cheapHash } from '../../support/cheapHash.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // Guesses of passwords, many at once, each from an address of its own.
@@ -76,7 +76,7 @@ const COST = 2 ** 13
 
 describe('while 60 clients from changing addresses guess', () => {
   beforeAll(async () => {
-    const passwordHash = cheapHash('not guessed', COST)
+    const passwordHash = NO_ACCOUNT_HASH.replace(/^scrypt\$\d+\$8\$\d/, `scrypt$${COST}$8$1`)
     for (let number = 0; number < GUESSED; number++) await anAccount(`attacked-${number}`, { passwordHash })
   })
 

@@ -3,10 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { createGate, type GateBounds, type Holder } from '../../../toolbox/gate.ts'
 import { HALF_THE_CORES } from '../../cores.ts'
-import type { Derivation } from './passwordWorker.ts'
+import deriveHere, { type Derivation } from './passwordWorker.ts'
 
 /** The cost of scrypt: 32 MiB and three passes, as the OWASP password storage cheat sheet has for this size. */
 const COST = { N: 2 ** 15, r: 8, p: 3 }
+/** The least cost of scrypt, which takes no time. */
+const LEAST_COST = { N: 2 ** 4, r: 8, p: 1 }
 const KEY_LENGTH = 32
 
 const IDLE_MS = 10_000
@@ -52,9 +54,18 @@ const derive = async (password: string, salt: Buffer, cost: typeof COST, holder:
  */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
-  const key = await derive(password, salt, COST, { group: 'new passwords' })
-  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), key.toString('base64url')].join('$')
+  return written(COST, salt, await derive(password, salt, COST, { group: 'new passwords' }))
 }
+
+/** Hashes a password that is published, and so has nothing to protect, at the least cost: signing in takes the same steps. */
+export function hashPublishedPassword(password: string): string {
+  const salt = randomBytes(16)
+  return written(LEAST_COST, salt, deriveHere({ password, salt, cost: LEAST_COST, length: KEY_LENGTH }))
+}
+
+/** Returns a hash as `account.password_hash` has it; it says its own cost. */
+const written = ({ N, r, p }: typeof COST, salt: Uint8Array, key: Uint8Array): string =>
+  ['scrypt', N, r, p, ...[salt, key].map((part) => Buffer.from(part).toString('base64url'))].join('$')
 
 /**
  * Returns whether a password is the one that was hashed, in the same time for both results.
@@ -71,6 +82,4 @@ export async function verifyPassword(password: string, stored: string, lately?: 
 }
 
 /** A hash that no password has. An unknown e-mail is compared with it, which takes as long as a wrong password. */
-export const NO_ACCOUNT_HASH = ['scrypt', COST.N, COST.r, COST.p, randomBytes(16), randomBytes(KEY_LENGTH)]
-  .map((part) => (Buffer.isBuffer(part) ? part.toString('base64url') : part))
-  .join('$')
+export const NO_ACCOUNT_HASH = written(COST, randomBytes(16), randomBytes(KEY_LENGTH))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openBook } from '../../src/ops/open.ts'
-import { endChildren, nodeSettings, startNode } from '../support/children.ts'
+import { endChildren, nodeSettings, programOf, startNode } from '../support/children.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { opsThrough } from '../support/ops.ts'
 import { within } from '../support/patience.ts'
@@ -155,7 +155,7 @@ describe('output that nobody reads', () => {
 
   it.runIf(process.platform === 'linux')('a full disk is told in one line, exit code 1', async () => {
     await using full = await open('/dev/full', 'w')
-    const child = spawn(process.execPath, ['src/ops/main.ts', 'products', 'list'], {
+    const child = spawn(process.execPath, [programOf('src/ops/main.ts'), 'products', 'list'], {
       env: {
         PATH: process.env.PATH,
         ...nodeSettings(),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { programOf } from '../support/children.ts'
 import { within } from '../support/patience.ts'
 import { randomFrom } from '../support/random.ts'
 import {
@@ -39,7 +40,7 @@ async function loansIn({ book, organizationId }: { readonly book: Book; readonly
 async function moveAndBeKilled(to: string, killAfterMs: number): Promise<boolean> {
   const { config } = several
   const ofBooks = (url: 'url' | 'ownerUrl') => config.books.map((book) => `${book.name}=${book[url]}`).join()
-  const child = spawn(process.execPath, ['src/ops/main.ts', 'organizations', 'move', '1', '--to', to], {
+  const child = spawn(process.execPath, [programOf('src/ops/main.ts'), 'organizations', 'move', '1', '--to', to], {
     env: {
       ...process.env,
       DATABASE_URL: config.databaseUrl,

@@ -14,7 +14,7 @@ import {
   lives,
   metric,
   type ServiceProcess,
-  START_ARGUMENTS,
+  startArguments,
   startProcess,
 } from '../support/process.ts'
 import { testConfig } from '../support/service.ts'
@@ -74,7 +74,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
     if (process.platform !== 'linux') return
     for (const { pid } of workers) {
       const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      for (const flag of START_ARGUMENTS) expect(args).toContain(flag)
+      for (const flag of startArguments()) expect(args).toContain(flag)
       expect(args).not.toMatch(/secret|postgres:/)
     }
   })

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { normalize } from 'node:path'
+import { inject } from 'vitest'
 
 /** What a program of its own came to. */
 export interface Ended {
@@ -18,11 +20,17 @@ export interface Child {
 /** The settings of Node for a program of its own: it finds the code that another one has compiled. */
 export const nodeSettings = () => ({ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE })
 
+/** Returns the file to start in place of the source of a program, by its path here; any other text as it is. */
+export function programOf(text: string): string {
+  const programs = new Map(Object.entries(inject('programs')))
+  return programs.get(normalize(text)) ?? text
+}
+
 const running = new Set<ChildProcess>()
 
 /** `node <script> …args`, with as good as no environment and nobody at its terminal. */
 export function startNode(args: readonly string[], env: Record<string, string>, stdin = ''): Child {
-  const child = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, args.map(programOf), {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...nodeSettings(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node'
 import { openService } from '../../src/app/service.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { asAdmin, asRole, databaseUrl } from './database.ts'
+import { writePrograms } from './programs.ts'
 import { FIRST_DAY, testConfig } from './service.ts'
 
 declare module 'vitest' {
@@ -78,6 +79,7 @@ interface Shared {
   readonly serverUrls: readonly string[]
   readonly template: string
   readonly serviceRole: { name: string; password: string }
+  readonly programs: Readonly<Record<string, string>>
   stop(): Promise<void>
 }
 
@@ -92,6 +94,7 @@ async function prepare(workers: number): Promise<Shared> {
       // It stays where a database of a test does, in which it has its rights.
       await admin.query(`DROP ROLE IF EXISTS ${serviceRole.name}`).catch(() => undefined)
     })
+  const programs = await writePrograms()
   const servers = await startServers(workers, async (url) => {
     try {
       await layTemplate(url, template, serviceRole)
@@ -110,6 +113,7 @@ async function prepare(workers: number): Promise<Shared> {
     serverUrls: servers.urls,
     template,
     serviceRole,
+    programs,
     stop: () => {
       stopped ??= stop()
       return stopped
@@ -139,8 +143,10 @@ const run = globalThis as { preparedForTests?: Promise<Shared> }
 /** Prepares, once for the whole run, what the tests of a project need. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   run.preparedForTests ??= prepare(project.config.maxWorkers)
+  const { serverUrls, template, serviceRole, programs, stop } = await run.preparedForTests
   project.provide('serverUrls', serverUrls)
   project.provide('template', template)
   project.provide('serviceRole', serviceRole)
+  project.provide('programs', programs)
   return stop
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { programOf } from './children.ts'
 
 /**
  * Starts a process that seals changes and keeps the journal, kills it after a moment, and starts the next.
@@ -10,11 +10,9 @@ import { fileURLToPath } from 'node:url'
 export async function sealAndBeKilled(url: string, kills: number, isOver: () => boolean): Promise<number> {
   let killed = 0
   while (killed < kills || !isOver()) {
-    const child: ChildProcess = spawn(
-      process.execPath,
-      [fileURLToPath(new URL('sequencerProcess.ts', import.meta.url)), url],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    )
+    const child: ChildProcess = spawn(process.execPath, [programOf('test/support/sequencerProcess.ts'), url], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     await once(child.stdout!, 'data')
     await pause(Math.random() * 400)
     child.kill('SIGKILL')

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { ONE_REQUEST_MS } from '../../src/process/ending.ts'
 import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
-import { nodeSettings } from './children.ts'
+import { nodeSettings, programOf } from './children.ts'
 import { readExposition } from './exposition.ts'
 import { within } from './patience.ts'
 
@@ -27,7 +27,10 @@ export interface ServiceProcess extends Spawned {
 }
 
 /** The arguments that `npm start` gives to Node. */
-export const START_ARGUMENTS = manifest.scripts.start.replace(/^exec node /, '').split(' ')
+const START_ARGUMENTS = manifest.scripts.start.replace(/^exec node /, '').split(' ')
+
+/** Returns the arguments of Node that start the service in the folder of this one. */
+export const startArguments = (): string[] => START_ARGUMENTS.map(programOf)
 
 /**
  * Starts what `npm start` runs, with these settings.
@@ -37,10 +40,11 @@ export const START_ARGUMENTS = manifest.scripts.start.replace(/^exec node /, '')
  */
 export function spawnProcess(
   settings: Record<string, string>,
-  { group = false, npm = false, cwd = process.cwd() } = {},
+  { group = false, npm = false, cwd }: { group?: boolean; npm?: boolean; cwd?: string } = {},
 ): Spawned {
-  const [command, args] = npm ? ['npm', ['start']] : [process.execPath, START_ARGUMENTS]
-  const child = spawn(command, args, {
+  const args = cwd === undefined ? startArguments() : START_ARGUMENTS
+  const [command, all] = npm ? ['npm', ['start']] : [process.execPath, args]
+  const child = spawn(command, all, {
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { exportsJob } from '../../../../src/services/exports/exportsJob.ts'
 import { drain } from '../../../../src/services/jobs/job.ts'
 import { sweepJob } from '../../../../src/services/loans/sweep.ts'
+import { programOf } from '../../../support/children.ts'
 import { cellsOf, KENYA_ROW, kenyanFaults } from '../../../support/exportRules.ts'
 import { keepJournal } from '../../../support/journal.ts'
 import { opsOn } from '../../../support/ops.ts'
@@ -148,7 +148,7 @@ async function makeHere(body: object): Promise<File> {
 
 /** Makes a file by processes of which some are killed. @returns how many were */
 async function makeAndKill(): Promise<number> {
-  const script = fileURLToPath(new URL('../../../support/exportsProcess.ts', import.meta.url))
+  const script = programOf('test/support/exportsProcess.ts')
   for (let killed = 0; ; killed++) {
     const child = spawn(process.execPath, [script, service.url, String(LOANS_A_STEP)], {
       stdio: ['ignore', 'pipe', 'inherit'],

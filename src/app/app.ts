@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { authStyle } from '../api/auth/index.ts'
 import { compressAnswers } from '../api/body/compress.ts'
 import { logAnswers } from '../api/http/accessLog.ts'
+import { schemaController } from '../api/http/compilers.ts'
 import { secureHeaders } from '../api/http/failure.ts'
 import { refuseHandedOver } from '../api/http/handedOver.ts'
 import { MAX_PARAM_LENGTH } from '../api/http/hosts.ts'
@@ -56,6 +57,7 @@ export async function buildApp(deps: Deps, options: AppOptions = {}): Promise<Fa
     ...(options.logger && { loggerInstance: options.logger }),
     logController: new LogController({ disableRequestLogging: true }),
     ...connectionOptions(config),
+    schemaController,
     bodyLimit: BODY_LIMIT,
     trustProxy: trusts,
     // A request on an open connection during a stop is served, not refused.

@@ -3,6 +3,7 @@ import formBody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import Fastify from 'fastify'
 import { logAnswers } from '../api/http/accessLog.ts'
+import { schemaController } from '../api/http/compilers.ts'
 import { STATUSES, toFailure } from '../api/http/failure.ts'
 import { refuseHandedOver } from '../api/http/handedOver.ts'
 import { requestIdOf, whenClosed } from '../api/http/request.ts'
@@ -89,6 +90,7 @@ export function buildMonitor(parts: MonitorDeps): FastifyInstance {
   const { deps, metrics, recent, totals, log, everybody, ...limiting } = parts
   const app = Fastify({
     ...connectionOptions(deps.config),
+    schemaController,
     genReqId: requestIdOf,
     trustProxy: trustOf(deps.config.trustProxy),
     forceCloseConnections: true,

@@ -121,7 +121,7 @@ export const layers: readonly Layer[] = [
     files: /^src\/office\//,
     may: [
       /^src\/(office|services|domain|words|toolbox)\//,
-      /^src\/api\/(wire|limits\/\w+|http\/(accessLog|failure|handedOver|html|request))\.ts$/,
+      /^src\/api\/(wire|limits\/\w+|http\/(accessLog|compilers|failure|handedOver|html|request))\.ts$/,
       packageOfApi,
     ],
     also: [

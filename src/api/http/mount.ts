@@ -5,7 +5,6 @@ import type { Config } from '../../app/config.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import type { Deps } from '../../services/deps.ts'
 import { acceptJson, InvalidRequest, refuseEncodings } from '../body/json.ts'
-import { validatorCompiler } from '../body/validation.ts'
 import { addDocument } from '../openapi/openapi.ts'
 import { requirePermissions } from '../permissions.ts'
 import { hintOf, prefixOf, type Style } from '../style.ts'
@@ -113,10 +112,6 @@ interface Speaking extends Pick<Mounting, 'unavailable'> {
 }
 
 function speak(scope: FastifyInstance, style: Style, { unavailable, config, prefix }: Speaking, paths?: Paths) {
-  scope.setValidatorCompiler(validatorCompiler)
-  // Response schemas are for the document only: the views that build answers are typed, and zod would cost more than
-  // they do.
-  scope.setSerializerCompiler(() => JSON.stringify)
   acceptJson(scope)
   refuseEncodings(scope)
 

@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
-import { register } from 'node:module'
+import { createRequire } from 'node:module'
 import { type ProxyTracerProvider, trace } from '@opentelemetry/api'
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg'
@@ -17,7 +17,6 @@ const HIDDEN = '(see http.route)'
  * the route and not the path, the statement and not its values.
  */
 export function startTracing(): void {
-  register('@opentelemetry/instrumentation/hook.mjs', import.meta.url, { data: { include: ['pg', 'pg-pool'] } })
   const hide = Object.fromEntries(PATHS.map((name) => [name, HIDDEN]))
   const sdk = new NodeSDK({
     // Traces only: metrics are on OPS_PORT, and logs on standard output.
@@ -34,6 +33,8 @@ export function startTracing(): void {
     ],
   })
   sdk.start()
+  // What is required is wrapped as it is loaded, and every later import finds it so.
+  createRequire(import.meta.url)('pg')
   nameByRoute()
   subscribe(STOPPING, flushFromNowOn)
 }

@@ -10,7 +10,9 @@ import { readConfig, settings, tracingWanted } from '../src/app/config.ts'
 import { asked, composeText, example, file, filled, instances, read, services } from './support/compose.ts'
 import { type FreshDatabase, freshDatabase } from './support/database.ts'
 import { within } from './support/patience.ts'
-import { type ServiceProcess, startProcess } from './support/process.ts'
+import { startProcess } from './support/process.ts'
+import { type Served, serveHere } from './support/served.ts'
+import { testConfig } from './support/service.ts'
 
 const dockerfile = read('Dockerfile')
   .replace(/^#.*\n/gm, '')
@@ -174,18 +176,14 @@ it('without a database to go to, it says what to set', async () => {
 
 describe('its health check', { timeout: within(60_000) }, () => {
   let database: FreshDatabase
-  let service: ServiceProcess
+  let service: Served
   beforeAll(async () => {
     database = await freshDatabase()
     const DATABASE_URL = database.serviceUrl
-    service = await startProcess({
-      DATABASE_URL,
-      KEY_ENCRYPTION_SECRET: 'a secret of the tests',
-      FALLBACK_STYLE: 'none',
-    })
+    service = await serveHere(testConfig({ DATABASE_URL, PORT: '0', OPS_PORT: '0', FALLBACK_STYLE: 'none' }))
   })
   afterAll(async () => {
-    service.child.kill('SIGKILL')
+    await service.stop()
     await database.drop()
   })
 

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import pino from 'pino'
 import type { Config } from '../../src/app/config.ts'
 import { openService } from '../../src/app/service.ts'
 import { openDatabase } from '../../src/db/postgres/client.ts'
 import { openBooks } from '../../src/ops/books.ts'
-import { type Serving, startServing, stopServing } from '../../src/process/serving.ts'
+import type { Serving } from '../../src/process/serving.ts'
 import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { databaseUrl, type FreshDatabase, freshDatabase } from './database.ts'
 import { type Gateway, openGateway } from './gateway.ts'
 import { opsThrough } from './ops.ts'
+import { serveHere } from './served.ts'
 import { testConfig } from './service.ts'
 import type { Node } from './standby.ts'
 import type { Wire } from './wire.ts'
@@ -68,11 +68,8 @@ export async function startSeveralBooks(server?: Pick<Node, 'url' | 'serviceUrl'
     OPS_PORT: '0',
     STOP_GRACE_MS: '0',
   })
-  const serving: Serving = {}
-  const log = pino({ level: 'silent' }, { write: () => undefined })
   const { databaseUrl: url, databaseOwnerUrl: ownerUrl } = config
-  const options = { config, databaseUrl: url, ownerUrl, skipMigrations: false, stopping: () => false, log }
-  const { origin, opsOrigin } = await startServing(serving, options)
+  const { origin, opsOrigin, serving, stop } = await serveHere(config)
   const call: SeveralBooks['call'] = async (path, { method, token, body } = {}) => {
     const headers = {
       ...(token !== undefined && { authorization: token.includes(' ') ? token : `Bearer ${token}` }),
@@ -122,7 +119,7 @@ export async function startSeveralBooks(server?: Pick<Node, 'url' | 'serviceUrl'
       return (await call('/v1/auth/token', { token })).body.token
     },
     async close() {
-      await stopServing(serving, 0)
+      await stop()
       for (const way of Object.values(ways)) await way.close()
       for (const database of [directory, one, two]) await database.drop()
     },

@@ -3,7 +3,7 @@ import { openService } from '../../../src/app/service.ts'
 import { openDatabase } from '../../../src/db/postgres/client.ts'
 import { examineServer, requireVersion, settingWarnings, versionRefusal } from '../../../src/db/postgres/server.ts'
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
-import { startProcess } from '../../support/process.ts'
+import { serveHere } from '../../support/served.ts'
 import { testConfig } from '../../support/service.ts'
 
 let fresh: FreshDatabase
@@ -65,15 +65,11 @@ describe('settings that lose acknowledged money', () => {
     expect(said.filter((line) => line.startsWith('synchronous_commit is off'))).toHaveLength(1)
   })
 
-  it('are in the log of the process', async () => {
-    const service = await startProcess({
-      DATABASE_URL: `${fresh.url}?options=${encodeURIComponent('-c synchronous_commit=off')}`,
-      KEY_ENCRYPTION_SECRET: 'a secret of the tests',
-      STOP_GRACE_MS: '0',
-    })
-    expect(service.output()).toContain('synchronous_commit is off: a crash of the database loses')
-    service.child.kill('SIGTERM')
-    await service.ended
+  it('are in the log of a service that listens', async () => {
+    const DATABASE_URL = `${fresh.url}?options=${encodeURIComponent('-c synchronous_commit=off')}`
+    const service = await serveHere(testConfig({ DATABASE_URL, PORT: '0', OPS_PORT: '0' }))
+    expect(service.log()).toContain('synchronous_commit is off: a crash of the database loses')
+    await service.stop()
   })
 })
 

@@ -1,0 +1,27 @@
+import pino from 'pino'
+import type { Config } from '../../src/app/config.ts'
+import { type Origins, type Serving, startServing, stopServing } from '../../src/process/serving.ts'
+
+/** A service that listens, in this process. */
+export interface Served extends Origins {
+  readonly serving: Serving
+  /** Returns the lines of its log, from warnings on. */
+  log(): string
+  stop(): Promise<void>
+}
+
+/** Starts a service in this process as `npm start` does, for tests of what listens: a process of its own takes two seconds of a core. */
+export async function serveHere(config: Config): Promise<Served> {
+  const serving: Serving = {}
+  let lines = ''
+  const log = pino({ level: 'warn' }, { write: (line: string) => (lines += line) })
+  const { databaseUrl, databaseOwnerUrl: ownerUrl } = config
+  const options = { config, databaseUrl, ownerUrl, skipMigrations: false, stopping: () => false, log }
+  const stop = () => stopServing(serving, 0)
+  try {
+    return { ...(await startServing(serving, options)), serving, log: () => lines, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

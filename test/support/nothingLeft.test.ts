@@ -17,6 +17,10 @@ const LEFT: Readonly<Record<string, readonly [text: string, said: string]>> = {
   server: [`await once(createServer().listen(0, '127.0.0.1'), 'listening')`, 'an open TCPServerWrap'],
   child: [`spawn(process.execPath, ['-e', 'setTimeout(() => 0, 20000)'], { stdio: 'ignore' })`, 'an open ProcessWrap'],
   database: [`openDatabases.add('test_1')`, 'the database test_1'],
+  told: [
+    `quiet.error({ err: new Error('cut') }, 'could not seal')`,
+    'an error that a job told, could not seal: Error: cut',
+  ],
 }
 
 const fileOf = (text: string) => `import { spawn } from 'node:child_process'
@@ -24,13 +28,14 @@ const fileOf = (text: string) => `import { spawn } from 'node:child_process'
   import { createServer } from 'node:net'
   import { expect, it, vi } from 'vitest'
   import { openDatabases } from './support/database.ts'
-  it('passes', async () => { void [expect, once, spawn, createServer, vi, openDatabases]; ${text} })`
+  import { quiet } from './support/quiet.ts'
+  it('passes', async () => { void [expect, once, spawn, createServer, vi, openDatabases, quiet]; ${text} })`
 
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mkopo-left-'))
   await mkdir(join(folder, 'support'))
-  for (const name of ['nothingLeft.ts', 'patience.ts'])
+  for (const name of ['nothingLeft.ts', 'patience.ts', 'quiet.ts'])
     await cp(join(root, 'test/support', name), join(folder, 'support', name))
   // In place of the one that opens databases.
   await writeFile(join(folder, 'support/database.ts'), 'export const openDatabases = new Set<string>()')

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, vi } from 'vitest'
 import { openDatabases } from './database.ts'
 import { within } from './patience.ts'
+import { toldErrors } from './quiet.ts'
 
 // Runs before and after each test file. One process runs many of them (`isolate: false`): a file that leaves something behind would
 // change what the next one finds. It fails itself instead, once all of its own hooks have run.
@@ -78,6 +79,7 @@ function leftSince(before: ReturnType<typeof standing>): string[] {
     ...(process.exitCode === undefined ? [] : [`the exit code ${process.exitCode}`]),
     ...(process.cwd() === before.folder ? [] : [`another working directory, ${process.cwd()}`]),
     ...[...openDatabases].filter((name) => !before.databases.has(name)).map((name) => `the database ${name}`),
+    ...toldErrors.splice(0).map((told) => `an error that a job told, ${told}`),
   ]
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApiKey, revokeApiKey } from '../../src/services/access/accounts.ts'
 import { operator } from '../../src/services/access/caller.ts'
 import { addAccount } from '../support/accounts.ts'
-import { examplesOf, operationsOf } from '../support/document.ts'
+import { documentOf, examplesOf, operationsOf } from '../support/document.ts'
 import { startKeeper, startSequencer } from '../support/jobs.ts'
 import { anotherLender } from '../support/lenders.ts'
 import { queryOf } from '../support/prefilled.ts'
@@ -76,7 +76,7 @@ beforeAll(async () => {
   }
   const documents = await Promise.all(
     Object.entries(HOSTS).map(async ([style, host]) => {
-      const { body } = await service.get<Document>('/openapi.json', { host })
+      const body = await documentOf(service, host)
       return calledOf(style as Called['style'], host, body, loan.id)
     }),
   )

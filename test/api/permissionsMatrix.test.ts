@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Permission, withoutPermission } from '../../src/domain/access/permissions.ts'
+import { documentOf } from '../support/document.ts'
 import { keptBeside, sweepAndSeal } from '../support/journal.ts'
 import { allBut, peopleOf } from '../support/permitted.ts'
 import { type Prefilled, prefilledOf, REFUSED, sendPrefilled, UNKNOWN } from '../support/prefilled.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { fictionalStatement, statementPdf } from '../support/statementPdf.ts'
-import type { Document } from '../support/wire.ts'
 
 // The permission of each operation, as the document says it: without it the operation is refused, with it alone it does all that it does.
 // test/api/roles.test.ts has that the document says it of each route.
@@ -27,7 +27,7 @@ describe.each(['partner', 'record'] as const)('the permissions of the operations
     service = await startService()
     const { baseUrl, recordsUrl } = service.deps.config
     host = new URL({ partner: baseUrl, record: recordsUrl }[style]).host
-    operations = prefilledOf((await service.get<Document>('/openapi.json', { host })).body)
+    operations = prefilledOf(await documentOf(service, host))
     service.clock.set('2026-02-20')
   })
   afterAll(() => service.close())

@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENTRY_TYPES } from '../../src/domain/loan/entry.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import type { BookTotals } from '../../src/services/book/totals.ts'
-import { operationsOf } from '../support/document.ts'
+import { documentOf, operationsOf } from '../support/document.ts'
 import { openOffice } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
-import type { Document } from '../support/wire.ts'
 
 // The page that Prometheus reads, of a service on which everything has happened.
 
@@ -47,7 +46,7 @@ async function everyRoute(): Promise<{ style: string; method: string; route: str
   const documents = { partner: config.baseUrl, record: config.recordsUrl, auth: config.authUrl }
   const routes = await Promise.all(
     Object.entries(documents).map(async ([style, url]) => {
-      const { body } = await service.get<Document>('/openapi.json', { host: new URL(url).host })
+      const body = await documentOf(service, new URL(url).host)
       const unlisted = ['/', '/docs', '/docs/*', '/openapi.json', '/openapi.yaml', '/health/live', '/health/ready']
       return [...operationsOf(body).map(([name]) => name), ...unlisted.map((path) => `GET ${path}`), 'GET (unknown)']
         .map((name) => name.split(' '))

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { PERMISSION_NAMES } from '../../src/domain/access/permissions.ts'
 import { DEMO_AUDITOR, DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { anAccount, PASSWORD } from '../support/approvals.ts'
-import { operationsOf } from '../support/document.ts'
+import { documentOf, operationsOf } from '../support/document.ts'
 import { keepJournal, keptBeside } from '../support/journal.ts'
 import { type Office, openOffice } from '../support/office.ts'
 import { aPaidLoanOf } from '../support/person.ts'
 import { prefilledOf, queryOf, sendPrefilled } from '../support/prefilled.ts'
 import { startService, type TestService } from '../support/service.ts'
-import type { Document } from '../support/wire.ts'
 
 // Every answer and every page that an account reads which may not read people, against the names of people.
 
@@ -82,7 +81,7 @@ const namesIn = (text: string) => NAMES.filter((name) => text.includes(name))
 describe.each(ROLES)('an account that has the role %s alone', (_, person) => {
   it.each(STYLES)('reads no name in any answer of the %s style', async (style) => {
     const host = hostOf(style)
-    const { body: document } = await service.get<Document>('/openapi.json', { host })
+    const document = await documentOf(service, host)
     const token = await tokenOf(person)
     const read = operationsOf(document).flatMap(([name]) => (name.startsWith('GET /v1') ? [name.slice(4)] : []))
     const queries = new Map(prefilledOf(document).map(({ name, path }) => [name.slice(4), path.split('?')[1] ?? '']))
@@ -129,7 +128,7 @@ it.each(STYLES)(
   'an account that may do everything but read people is answered no name by any change of the %s style',
   async (style) => {
     const host = hostOf(style)
-    const { body: document } = await service.get<Document>('/openapi.json', { host })
+    const document = await documentOf(service, host)
     const token = await tokenOf(BLIND)
     let done = 0
     for (const change of prefilledOf(document)) {

@@ -1,8 +1,25 @@
 import { z } from 'zod'
 import { inPlace } from '../../src/api/openapi/share.ts'
+import type { TestService } from './service.ts'
 import type { Document, Media, Operation } from './wire.ts'
 
 type Schema = Readonly<Record<string, unknown>>
+
+/** The documents that this process asked for, by host. */
+const documents = new Map<string, Document>()
+
+/**
+ * Returns the document of a host, of a service with the settings of the tests. Each such service has the same, and building it takes a
+ * second, so a process asks for it once.
+ */
+export async function documentOf(service: Pick<TestService, 'get'>, host = 'api.localhost:3000'): Promise<Document> {
+  const known = documents.get(host)
+  if (known !== undefined) return known
+  const { status, text, body } = await service.get<Document>('/openapi.json', { host })
+  if (status !== 200) throw new Error(`${host} has no document: ${text}`)
+  documents.set(host, body)
+  return body
+}
 
 const SCHEMAS = '#/components/schemas/'
 

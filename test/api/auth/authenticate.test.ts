@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inPlace } from '../../../src/api/openapi/share.ts'
 import { PERMISSION_NAMES } from '../../../src/domain/access/permissions.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
-import { examplesOf } from '../../support/document.ts'
+import { documentOf, examplesOf } from '../../support/document.ts'
 import { FIRST_DAY, startService, type TestService } from '../../support/service.ts'
-import type { Document } from '../../support/wire.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -36,7 +35,7 @@ describe('GET /v1/auth/authenticate', () => {
     expect(headers['cache-control']).toBe('no-store')
     const partner = (await authenticate(await signIn(DEMO_PARTNER))).body
     expect(partner).toMatchObject({ email: DEMO_PARTNER.email })
-    const document = (await service.get<Document>('/openapi.json', { host })).body
+    const document = await documentOf(service, host)
     expect(examplesOf(document, { $ref: '#/components/schemas/Identity' })).toEqual([partner])
   })
 
@@ -83,7 +82,7 @@ describe('POST /v1/auth/authorize', () => {
   })
 
   it('is documented, its 204 without a body', async () => {
-    const body = inPlace((await service.get<Document>('/openapi.json', { host })).body)
+    const body = inPlace(await documentOf(service, host))
     expect(Object.keys(body.paths)).toEqual(
       expect.arrayContaining(['/v1/auth/authenticate', '/v1/auth/authorize', '/.well-known/jwks.json']),
     )

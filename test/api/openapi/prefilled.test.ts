@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
+import { documentOf } from '../../support/document.ts'
 import { keptBeside, sweepAndSeal } from '../../support/journal.ts'
 import { needsQuery, type Prefilled, prefilledOf, REFUSED, sendPrefilled, UNKNOWN } from '../../support/prefilled.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -26,7 +27,7 @@ describe.each(['auth', 'partner', 'record'] as const)('the reference of the %s s
     service = await startService()
     const { authUrl, baseUrl, recordsUrl } = service.deps.config
     host = new URL({ auth: authUrl, partner: baseUrl, record: recordsUrl }[style]).host
-    document = (await service.get<Document>('/openapi.json', { host })).body
+    document = await documentOf(service, host)
     service.clock.set('2026-02-20')
   })
   afterAll(() => service.close())

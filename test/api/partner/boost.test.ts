@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inPlace } from '../../../src/api/openapi/share.ts'
+import { documentOf } from '../../support/document.ts'
 import { readStatementsHere } from '../../support/readHere.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, smallStatement, statementPdf } from '../../support/statementPdf.ts'
 import { showing } from '../../support/upload.ts'
-import type { Document } from '../../support/wire.ts'
 
 const PATH = '/v1/credit-scorecard/asha/boost'
 
@@ -96,7 +96,7 @@ describe('Idempotency-Key', () => {
 
 describe('the document', () => {
   it('describes the body, part by part', async () => {
-    const { paths, components } = inPlace((await service.get<Document>('/openapi.json')).body)
+    const { paths, components } = inPlace(await documentOf(service))
     const boost = paths['/v1/credit-scorecard/{customer}/boost']!.post!
     expect(Object.keys(boost.requestBody!.content)).toEqual(['multipart/form-data'])
     expect(boost.requestBody!.content['multipart/form-data']?.schema.$ref).toMatch(/BoostCreditLimitRequest$/)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { operationsOf } from '../../../support/document.ts'
+import { documentOf, operationsOf } from '../../../support/document.ts'
 import { keptBeside, sweepAndSeal } from '../../../support/journal.ts'
 import { REFUSED, UNKNOWN } from '../../../support/prefilled.ts'
 import { startService, type TestService } from '../../../support/service.ts'
@@ -33,7 +33,7 @@ describe.each([
   beforeAll(async () => {
     service = await startService()
     service.clock.set('2026-02-20')
-    document = (await service.get<Document>('/openapi.json', { host })).body
+    document = await documentOf(service, host)
     statement = await statementPdf(fictionalStatement({ from: '2025-12-01', to: '2026-01-31' }))
   })
   afterAll(() => service.close())

@@ -6,11 +6,10 @@ import {
   lenderDetails,
   updateOrganization,
 } from '../../../../src/services/organizations/organizations.ts'
-import { faultsBy } from '../../../support/document.ts'
+import { documentOf, faultsBy } from '../../../support/document.ts'
 import { anotherLender } from '../../../support/lenders.ts'
 import { aJpeg, aPng } from '../../../support/pictures.ts'
 import { startService, type TestService } from '../../../support/service.ts'
-import type { Document } from '../../../support/wire.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -111,7 +110,7 @@ describe('PATCH /v1/organization', () => {
   it('400 invalid_argument: an empty logo, which the document says to be too short', async () => {
     const body = { logo: '' }
     expect((await change(body)).body.details).toEqual([{ field: 'logo', message: 'must not be empty' }])
-    const { body: document } = await service.get<Document>('/openapi.json')
+    const document = await documentOf(service)
     const fault = faultsBy(document)
     expect(fault({ $ref: '#/components/schemas/UpdateOrganizationRequest' }, { logo: 'YQ==' })).toBeUndefined()
     expect(fault({ $ref: '#/components/schemas/UpdateOrganizationRequest' }, body)).toMatch(/logo/)

@@ -45,7 +45,6 @@ const LONGEST = [
   'test/office/namesMatrix.test.ts',
   'test/ops/accounts.test.ts',
   'test/api/partner/people/manyErasures.test.ts',
-  'test/api/openapi/prefilled.test.ts',
   'test/office/signIn.test.ts',
   'test/services/approvals/killed.test.ts',
   'test/api/partner/exports/manyExports.test.ts',

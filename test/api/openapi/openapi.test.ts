@@ -8,6 +8,7 @@ import { partnerStyle } from '../../../src/api/partner/index.ts'
 import { recordStyle } from '../../../src/api/record/index.ts'
 import type { Style, StyleApp } from '../../../src/api/style.ts'
 import { everyExample, faultsBy, operationsOf, shownIn } from '../../support/document.ts'
+import { needsQuery, prefilledOf } from '../../support/prefilled.ts'
 import type { Document as StyleDocument } from '../../support/wire.ts'
 import { toyApp } from '../toy.ts'
 
@@ -264,6 +265,14 @@ describe('examples in the documents of the styles', () => {
       expect(without).toEqual([])
       const silent = operationsOf(document).filter(([, { responses }]) => responses['200']?.content === undefined)
       expect(silent.map(([name]) => name)).toEqual(WITHOUT_CONTENT[host] ?? [])
+    })
+
+    test('fill in every parameter of a path, and no filter', () => {
+      for (const { name, path, operation } of prefilledOf(document)) {
+        expect([name, path]).toEqual([name, expect.not.stringMatching(/undefined|CUST-0001/)])
+        const query = needsQuery(operation) ? expect.any(String) : expect.not.stringContaining('?')
+        expect([name, path]).toEqual([name, query])
+      }
     })
 
     test('each matches its schema', () => {

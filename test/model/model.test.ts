@@ -15,7 +15,7 @@ import { agreeOnLoan, type Model, reached, type System } from './system.ts'
 // model of the contract, over HTTP and on a real database. MODEL_RUNS=2000 runs that many sequences, MODEL_SEED repeats
 // those of an earlier run, and MODEL_REACHED=1 prints how often each operation was done and refused.
 
-const RUNS = Number(process.env.MODEL_RUNS ?? 60)
+const RUNS = Number(process.env.MODEL_RUNS ?? 20)
 const SEED = process.env.MODEL_SEED
 const LONGEST = 40
 
@@ -73,8 +73,10 @@ it(
     })
     await fc.assert(anyRun, { numRuns: RUNS, ...(SEED === undefined ? {} : { seed: Number(SEED) }) })
     if (process.env.MODEL_REACHED) console.log([...reached].sort())
-    // As many runs as these have to reach every kind of transaction; fewer need not.
-    if (RUNS >= 60) expect([...reached.keys()]).toEqual(expect.arrayContaining(KINDS.map((kind) => `${kind}: done`)))
+    // The runs of the suite reach every kind of transaction, and so do many of any seed; few of another seed need not.
+    const isOfSuite = process.env.MODEL_RUNS === undefined && SEED === undefined
+    if (isOfSuite || RUNS >= 60)
+      expect([...reached.keys()]).toEqual(expect.arrayContaining(KINDS.map((kind) => `${kind}: done`)))
   },
   Math.max(180_000, RUNS * 500),
 )

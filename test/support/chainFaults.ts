@@ -1,6 +1,7 @@
 import type { SealFault } from './sealFaults.ts'
 
 const part = (column: string, value: string, said = `${column} was changed after it was sealed`): SealFault => ({
+  place: `${column} ${value}`,
   name: `another event.${column}: ${value}`,
   spoil: `UPDATE event SET ${column} = ${value} WHERE change_id = :change AND part = 0`,
   said: new RegExp(`^event :change/0: ${said}`, 'm'),
@@ -15,17 +16,12 @@ const head = (column: string, value: string, said: RegExp): SealFault => ({
 /** The change that made the first customer, whose seal has a digest. */
 const OF_A_CUSTOMER = `(SELECT min(change_id) FROM event WHERE organization_id = 1 AND type = 'customer.created')`
 
-/** Rows of the chain itself: changed, removed, added, renumbered. */
-export const CHAIN_FAULTS: readonly SealFault[] = [
+/** Rows of the chain that are of one change, each of another one. */
+export const PARTS: readonly SealFault[] = [
   part('sequence', 'sequence + 1000'),
   part('sequence', 'NULL'),
   part('type', `'loan.closed'`),
   part('digest', `decode(repeat('00', 32), 'hex')`),
-  {
-    name: 'another event.digest: NULL',
-    spoil: `UPDATE event SET digest = NULL WHERE change_id = ${OF_A_CUSTOMER} AND part = 0`,
-    said: /^event \d+\/0: digest was changed after it was sealed/m,
-  },
   part('marks', `decode('00', 'hex')`),
   part('marks', `''`),
   part('marks', 'set_byte(marks, 3, 255 - get_byte(marks, 3))'),
@@ -34,15 +30,50 @@ export const CHAIN_FAULTS: readonly SealFault[] = [
   part('change_id', '-7', 'is not there'),
   part('organization_id', '2', 'is not there'),
   {
+    place: 'an event removed',
+    name: 'an event removed',
+    spoil: 'DELETE FROM event WHERE change_id = :change AND part = 0',
+    said: /^event :change\/0: is not there: the change is in the trail, and has no seal/m,
+  },
+  {
+    place: 'an event added to a change',
+    name: 'an event added to a change',
+    spoil: `INSERT INTO event SELECT organization_id, change_id, 1, NULL, 'loan.closed', sealed_at, NULL, '', hash FROM event
+      WHERE change_id = :change AND part = 0`,
+    said: /^event :change\/1: does not follow from the part before/m,
+  },
+  {
+    place: 'a row of the trail removed',
+    name: 'a row of the trail removed',
+    spoil: 'DELETE FROM audit_entry WHERE id = :change',
+    said: /^audit_entry :change: is not there, and it is sealed/m,
+  },
+  {
+    place: 'the number of a row of the trail',
+    name: 'the number of a row of the trail',
+    spoil: 'UPDATE audit_entry SET id = -9 WHERE id = :change',
+    said: /^audit_entry :change: is not there, and it is sealed/m,
+  },
+  {
+    place: 'the organization of a row of the trail',
+    name: 'the organization of a row of the trail',
+    spoil: 'UPDATE audit_entry SET organization_id = 2 WHERE id = :change',
+    said: /^audit_entry :change: is not there, and it is sealed/m,
+  },
+]
+
+/** Rows of the chain itself: changed, removed, added, renumbered. */
+export const CHAIN_FAULTS: readonly SealFault[] = [
+  {
+    name: 'another event.digest: NULL',
+    spoil: `UPDATE event SET digest = NULL WHERE change_id = ${OF_A_CUSTOMER} AND part = 0`,
+    said: /^event \d+\/0: digest was changed after it was sealed/m,
+  },
+  {
     name: 'two events that change their numbers',
     spoil: `UPDATE event SET sequence = -sequence WHERE sequence IN (3, 4) AND organization_id = 1;
       UPDATE event SET sequence = 7 + sequence WHERE sequence < 0 AND organization_id = 1`,
     said: /^event \d+\/0: sequence was changed after it was sealed/m,
-  },
-  {
-    name: 'an event removed',
-    spoil: 'DELETE FROM event WHERE change_id = :change AND part = 0',
-    said: /^event :change\/0: is not there: the change is in the trail, and has no seal/m,
   },
   {
     name: 'an event removed with its row of the trail',
@@ -61,12 +92,6 @@ export const CHAIN_FAULTS: readonly SealFault[] = [
     said: /^event \d+\/0: sequence is \d+, and \d+ is the next/m,
   },
   {
-    name: 'an event added to a change',
-    spoil: `INSERT INTO event SELECT organization_id, change_id, 1, NULL, 'loan.closed', sealed_at, NULL, '', hash FROM event
-      WHERE change_id = :change AND part = 0`,
-    said: /^event :change\/1: does not follow from the part before/m,
-  },
-  {
     name: 'an event of no change added',
     spoil: `INSERT INTO event SELECT organization_id, -5, 0, NULL, type, sealed_at, digest, marks, hash FROM event
       WHERE change_id = :change AND part = 0`,
@@ -77,11 +102,6 @@ export const CHAIN_FAULTS: readonly SealFault[] = [
     spoil: `INSERT INTO event SELECT organization_id, 100000, 0, NULL, type, sealed_at, digest, marks, hash FROM event
       WHERE change_id = :change AND part = 0`,
     said: /^event 100000\/0: is after the head of the chain/m,
-  },
-  {
-    name: 'a row of the trail removed',
-    spoil: 'DELETE FROM audit_entry WHERE id = :change',
-    said: /^audit_entry :change: is not there, and it is sealed/m,
   },
   {
     name: 'a row of the trail added below the head',
@@ -95,16 +115,6 @@ export const CHAIN_FAULTS: readonly SealFault[] = [
       (SELECT min(id) FROM audit_entry WHERE entity = '${entity}' AND action = 'create')`,
     said: /^audit_entry \d+: entity_id is not what was sealed/m,
   })),
-  {
-    name: 'the number of a row of the trail',
-    spoil: 'UPDATE audit_entry SET id = -9 WHERE id = :change',
-    said: /^audit_entry :change: is not there, and it is sealed/m,
-  },
-  {
-    name: 'the organization of a row of the trail',
-    spoil: 'UPDATE audit_entry SET organization_id = 2 WHERE id = :change',
-    said: /^audit_entry :change: is not there, and it is sealed/m,
-  },
   head('change_id', 'change_id - 1', /^event \d+\/\d+: is after the head of the chain/m),
   head('change_id', '0', /^event \d+\/0: is after the head of the chain, change 0/m),
   head('change_id', 'change_id + 1', /^event_chain: change_id is \d+, and the last event is of change \d+/m),

@@ -10,6 +10,8 @@ export interface SealFault {
   readonly said: RegExp
   /** The table whose first row is spoilt, and named. */
   readonly table?: SealedName
+  /** Faults of one place take turns; those of several places may be planted together. The table, where it is left out. */
+  readonly place?: string
 }
 
 const TABLES = Object.keys(SEALED) as SealedName[]
@@ -59,6 +61,7 @@ export const COLUMNS: readonly SealFault[] = TABLES.flatMap((table) =>
 
 /** Each column of the trail with another value. */
 export const TRAIL: readonly SealFault[] = SEALED_TRAIL.map((column) => ({
+  place: column,
   name: `another audit_entry.${column}`,
   spoil: `UPDATE audit_entry SET ${column} = {audit_entry.${column}} WHERE id = :change`,
   said: new RegExp(`^audit_entry :change: ${column} is not what was sealed$`, 'm'),
@@ -158,7 +161,11 @@ export const ADDED_ROWS: readonly SealFault[] = TABLES.map((table) => {
   }
 })
 
+/** What a text that is carried forward is of: where another of them is changed, it is not compared. */
+const OF_CARRIED = ['version', 'entry_count', 'updated_at', 'carried_forward']
+
 const figure = (column: string, said = new RegExp(`^loan :plain: ${column} is `, 'm'), value?: string): SealFault => ({
+  place: OF_CARRIED.includes(column) ? 'carried' : column,
   name: `another cached loan.${column}`,
   spoil: `UPDATE loan SET ${column} = ${value ?? `coalesce(${column}, 0) + 1`} WHERE id = :plain`,
   said,
@@ -180,6 +187,7 @@ export const CACHED_COLUMNS: readonly SealFault[] = [
   figure('updated_at', undefined, `updated_at + interval '1 s'`),
   figure('carried_forward', undefined, `overlay(carried_forward PLACING '2026-01-30' FROM 3)`),
   {
+    place: 'carried',
     name: 'a reversal taken off',
     spoil: 'UPDATE loan_entry SET reversed_at = NULL WHERE id = :reversed',
     said: /^loan :plain: the trail says that entry :reversed was reversed/m,

@@ -115,7 +115,7 @@ describe('the postings of a loan', () => {
           method,
           ...naiveBooks(loan.terms, loan.entries, now, method),
         })
-    }, 3_000)
+    }, runs(3_000))
   })
 
   it('are the same in the end where entries with other dates were posted in another order', () => {

@@ -10,8 +10,8 @@ import { startService, type TestService } from '../../support/service.ts'
 // Two instances: on both of them repayments arrive while the clock of their organization is advanced (contract 12).
 
 const LOANS = 6
-const AT_ONCE = 8
-const DAYS = 60
+const AT_ONCE = 4
+const DAYS = 40
 
 let instances: [TestService, TestService]
 let sandbox: Sandbox

@@ -1,15 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import pino from 'pino'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { banner, warnOfDemo } from '../../src/process/banner.ts'
 import { freshDatabase } from '../support/database.ts'
-import { within } from '../support/patience.ts'
-import { type ServiceProcess, startProcess } from '../support/process.ts'
 import { startService, testConfig } from '../support/service.ts'
-
-let service: ServiceProcess | undefined
-afterEach(() => service?.child.kill('SIGKILL'))
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
@@ -63,44 +58,8 @@ describe('the addresses', () => {
   })
 })
 
+// `npmStart.test.ts` and `workers.test.ts` have the warning of a start.
 describe('HOST beyond this machine', () => {
-  /** Returns the warnings of a start, once there is one: the log writes it a turn after the banner. */
-  const start = async (url: string, over: Record<string, string>) => {
-    const started = await startProcess({
-      DATABASE_URL: url,
-      KEY_ENCRYPTION_SECRET: 'a secret of the tests',
-      STOP_GRACE_MS: '0',
-      ...over,
-    })
-    service = started
-    const warnings = () =>
-      started
-        .output()
-        .split('\n')
-        .filter((line) => line.includes('published passwords'))
-    await expect.poll(warnings, { timeout: within(5_000) }).toHaveLength(1)
-    expect(started.output()).not.toContain('0.0.0.0:')
-    // A stop in order, which writes the lines that are left.
-    started.child.kill('SIGTERM')
-    await started.ended
-    return warnings()
-  }
-
-  it.each(['1', '2'])(
-    'warns in a line that the demonstration accounts let anybody in (%s processes)',
-    async (WEB_CONCURRENCY) => {
-      const { url, drop } = await freshDatabase()
-      // What is warned of is read in one place, however many processes there are.
-      expect(await start(url, { HOST: '0.0.0.0', SEED_DEMO: 'true', WEB_CONCURRENCY })).toEqual([
-        expect.stringContaining(
-          'the demonstration accounts (partner, operator, auditor, sandbox) still take their published passwords',
-        ),
-      ])
-      await drop()
-    },
-    within(60_000),
-  )
-
   it('names those that are not disabled, also without the demonstration; nothing where only this machine can call', async () => {
     const { db, drop } = await freshDatabase()
     await db.pool.query(`UPDATE account SET disabled_at = now() WHERE email = 'partner@example.com'`)

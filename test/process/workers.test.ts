@@ -42,7 +42,7 @@ beforeAll(async () => {
   database = await freshDatabase()
   service = await startProcess({
     ...{ DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: 'a secret of the tests', SEED_DEMO: 'true' },
-    ...{ WEB_CONCURRENCY: '2', STOP_GRACE_MS: String(within(500)), LOG_LEVEL: 'info' },
+    ...{ WEB_CONCURRENCY: '2', STOP_GRACE_MS: String(within(500)), LOG_LEVEL: 'info', HOST: '0.0.0.0' },
   })
 })
 afterAll(async () => {
@@ -172,6 +172,14 @@ describe('two processes', { timeout: within(60_000) }, () => {
     expect(outcomes(read)).toEqual(['200', 'ECONNREFUSED'])
     for (const [index, sent] of [kept, read].entries()) await expectExact(database.db, sent, callers[index]!.loans)
     await allGone(service)
+  })
+
+  it('are warned of once, where they let anybody in', () => {
+    const lines = service.output().split('\n')
+    expect(lines.filter((line) => line.includes('published passwords'))).toEqual([
+      expect.stringContaining('(partner, operator, auditor, sandbox)'),
+    ])
+    expect(service.output()).not.toContain('0.0.0.0:')
   })
 
   it('write whole lines, and each names its process', () => {

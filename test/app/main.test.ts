@@ -1,116 +1,90 @@
-import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import pino from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { explain } from '../../src/app/explain.ts'
+import { findDatabase } from '../../src/process/database.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { within } from '../support/patience.ts'
-import { listening, type Spawned, spawnProcess, tokenFrom } from '../support/process.ts'
-
-// Starting a database and a service several times takes as long as the machine is busy.
-vi.setConfig({ testTimeout: 120_000 })
+import { spawnProcess } from '../support/process.ts'
+import { serveHere } from '../support/served.ts'
+import { testConfig } from '../support/service.ts'
 
 let directory: string
-const running: ChildProcess[] = []
+let database: FreshDatabase
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'mkopo-main-'))
-  await chmod(directory, 0o755)
+  database = await freshDatabase()
 })
 afterAll(async () => {
-  for (const child of running) child.kill('SIGKILL')
-  await pause(500)
-  await rm(directory, { recursive: true, force: true, maxRetries: 20 })
+  await database.drop()
+  await rm(directory, { recursive: true, force: true })
 })
 
-/** What `npm start` runs, on the embedded database that the first of these starts makes. */
-function start(settings: Record<string, string> = {}): Spawned {
-  const started = spawnProcess({ DATA_DIR: directory, STOP_GRACE_MS: '0', ...settings })
-  running.push(started.child)
-  return started
+/** Returns why a start in this process is refused. */
+async function refusal(settings: Record<string, string>): Promise<string | undefined> {
+  const config = testConfig({ DATABASE_URL: database.serviceUrl, PORT: '0', OPS_PORT: '0', ...settings })
+  try {
+    await findDatabase(config, pino({ level: 'silent' }, { write: () => undefined }))
+    await (await serveHere(config)).stop()
+    return undefined
+  } catch (error) {
+    return explain(error)
+  }
 }
 
-const customers = async (origin: string, token: string, body?: object) => {
-  const answer = await fetch(`${origin}/v1/customers`, {
-    method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  return (await answer.json()) as { externalId: string; total: number }
-}
-
-describe('npm start', { timeout: within(90_000) }, () => {
-  it('serves on the embedded database; stopped, killed and started again, it finds the same data and token', async () => {
-    const first = await listening(start())
-    expect(first.output()).toContain('partner@example.com')
-    const token = await tokenFrom(first.origin)
-    // Beside the customer of the demonstration data.
-    expect(await customers(first.origin, token, { externalId: 'asha' })).toMatchObject({ externalId: 'asha' })
-    first.child.kill('SIGINT')
-    expect(await first.ended).toBe(0)
-
-    const second = await listening(start())
-    expect(await customers(second.origin, token)).toMatchObject({ total: 2 })
-    second.child.kill('SIGKILL')
-    expect(await second.ended).toBe('SIGKILL')
-
-    const third = await listening(start())
-    expect(await customers(third.origin, token)).toMatchObject({ total: 2 })
-
-    // While it runs: another on the same data, and another on the same port.
-    const fourth = start()
-    expect(await fourth.ended).toBe(1)
-    expect(fourth.output()).toMatch(/^mkopo could not start: .*using/m)
-    third.child.kill('SIGTERM')
-    expect(await third.ended).toBe(0)
-  })
-
-  it.each(['PORT', 'OPS_PORT'])('%s that is taken: one line that names it', async (setting) => {
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    const { port } = taken.address() as { port: number }
-    const refused = start({ [setting]: String(port) })
-    expect(await refused.ended).toBe(1)
-    expect(refused.output().trim()).toBe(
-      `mkopo could not start: ${setting}: ${port} on 127.0.0.1 is taken by another program; stop it, or set ${setting} to a free one`,
-    )
-    taken.close()
-  })
-
+describe('npm start that is refused, with exit code 1', { timeout: within(90_000) }, () => {
   it('a bad setting: one line that names it', async () => {
-    const refused = start({ TENANT_ZONE: 'Nowhere' })
+    const refused = spawnProcess({ TENANT_ZONE: 'Nowhere', DATA_DIR: directory })
     expect(await refused.ended).toBe(1)
     expect(refused.output().trim()).toMatch(/^mkopo could not start: TENANT_ZONE: must be .* \(it is "Nowhere"\)$/)
-  })
-
-  it.each([{}, { KEY_ENCRYPTION_SECRET: 'a secret of the tests' }])(
-    'DATA_DIR that is a file, or below one: %j',
-    async (more) => {
-      const file = join(directory, 'a-file')
-      await writeFile(file, '')
-      const path = 'KEY_ENCRYPTION_SECRET' in more ? file : join(file, 'below')
-      const refused = start({ ...more, DATA_DIR: path })
-      expect(await refused.ended).toBe(1)
-      expect(refused.output().trim()).toBe(
-        `mkopo could not start: DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): a file is there (it is "${path}")`,
-      )
-    },
-  )
-
-  it('a wrong KEY_ENCRYPTION_SECRET: one line that names it', async () => {
-    const refused = start({ KEY_ENCRYPTION_SECRET: 'not the one of before' })
-    expect(await refused.ended).toBe(1)
-    expect(refused.output().trim()).toMatch(/^mkopo could not start: KEY_ENCRYPTION_SECRET: is not the one[^\n]+$/)
   })
 
   // `test/ops/process.test.ts` has the other ways in which it cannot be reached.
   it('a database that cannot be reached: one line that names the setting', async () => {
     const DATABASE_URL = 'postgres://nobody:hidden@localhost:1/none'
-    const refused = start({ DATABASE_URL, KEY_ENCRYPTION_SECRET: 'a secret of the tests' })
+    const refused = spawnProcess({ DATABASE_URL, KEY_ENCRYPTION_SECRET: 'a secret of the tests' })
     expect(await refused.ended).toBe(1)
     expect(refused.output()).toMatch(/^mkopo could not start: DATABASE_URL: the database cannot be reached: .+\n$/)
     expect(refused.output()).toMatch(/ECONNREFUSED/)
     expect(refused.output()).not.toContain('hidden')
+  })
+})
+
+describe('why a start is refused, in one line', () => {
+  // `test/process/ends.test.ts` has those of several processes.
+  it.each(['PORT', 'OPS_PORT'])('%s that is taken', async (setting) => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as { port: number }
+    expect(await refusal({ [setting]: String(port) })).toBe(
+      `${setting}: ${port} on 127.0.0.1 is taken by another program; stop it, or set ${setting} to a free one`,
+    )
+    taken.close()
+  })
+
+  it('a wrong KEY_ENCRYPTION_SECRET', async () => {
+    const why = await refusal({ KEY_ENCRYPTION_SECRET: 'not the one of before' })
+    expect(why).toMatch(/^KEY_ENCRYPTION_SECRET: is not the one[^\n]+$/)
+  })
+
+  it.each(['', 'a secret of the tests'])(
+    'DATA_DIR that is a file, or below one, with the secret "%s"',
+    async (KEY_ENCRYPTION_SECRET) => {
+      const file = join(directory, 'a-file')
+      await writeFile(file, '')
+      for (const path of [file, join(file, 'below')])
+        expect(await refusal({ DATABASE_URL: '', KEY_ENCRYPTION_SECRET, DATA_DIR: path })).toBe(
+          `DATA_DIR: cannot be made, and the embedded database needs it (or set DATABASE_URL): a file is there (it is "${path}")`,
+        )
+    },
+  )
+
+  it.runIf(process.platform === 'linux')('DATA_DIR that cannot be made', async () => {
+    const why = await refusal({ DATABASE_URL: '', DATA_DIR: '/proc/x' })
+    expect(why).toMatch(/^DATA_DIR: cannot be made, [^\n]+$/)
   })
 })

@@ -1,7 +1,6 @@
 import type { SealFault } from './sealFaults.ts'
 
 const part = (column: string, value: string, said = `${column} was changed after it was sealed`): SealFault => ({
-  place: `${column} ${value}`,
   name: `another event.${column}: ${value}`,
   spoil: `UPDATE event SET ${column} = ${value} WHERE change_id = :change AND part = 0`,
   said: new RegExp(`^event :change/0: ${said}`, 'm'),
@@ -17,50 +16,47 @@ const head = (column: string, value: string, said: RegExp): SealFault => ({
 const OF_A_CUSTOMER = `(SELECT min(change_id) FROM event WHERE organization_id = 1 AND type = 'customer.created')`
 
 /** Rows of the chain that are of one change, each of another one. */
-export const PARTS: readonly SealFault[] = [
-  part('sequence', 'sequence + 1000'),
-  part('sequence', 'NULL'),
-  part('type', `'loan.closed'`),
-  part('digest', `decode(repeat('00', 32), 'hex')`),
-  part('marks', `decode('00', 'hex')`),
-  part('marks', `''`),
-  part('marks', 'set_byte(marks, 3, 255 - get_byte(marks, 3))'),
-  part('hash', `decode(repeat('00', 32), 'hex')`),
-  part('part', '7', 'is not there'),
-  part('change_id', '-7', 'is not there'),
-  part('organization_id', '2', 'is not there'),
-  {
-    place: 'an event removed',
-    name: 'an event removed',
-    spoil: 'DELETE FROM event WHERE change_id = :change AND part = 0',
-    said: /^event :change\/0: is not there: the change is in the trail, and has no seal/m,
-  },
-  {
-    place: 'an event added to a change',
-    name: 'an event added to a change',
-    spoil: `INSERT INTO event SELECT organization_id, change_id, 1, NULL, 'loan.closed', sealed_at, NULL, '', hash FROM event
+export const PARTS: readonly SealFault[] = (
+  [
+    part('sequence', 'sequence + 1000'),
+    part('sequence', 'NULL'),
+    part('type', `'loan.closed'`),
+    part('digest', `decode(repeat('00', 32), 'hex')`),
+    part('marks', `decode('00', 'hex')`),
+    part('marks', `''`),
+    part('marks', 'set_byte(marks, 3, 255 - get_byte(marks, 3))'),
+    part('hash', `decode(repeat('00', 32), 'hex')`),
+    part('part', '7', 'is not there'),
+    part('change_id', '-7', 'is not there'),
+    part('organization_id', '2', 'is not there'),
+    {
+      name: 'an event removed',
+      spoil: 'DELETE FROM event WHERE change_id = :change AND part = 0',
+      said: /^event :change\/0: is not there: the change is in the trail, and has no seal/m,
+    },
+    {
+      name: 'an event added to a change',
+      spoil: `INSERT INTO event SELECT organization_id, change_id, 1, NULL, 'loan.closed', sealed_at, NULL, '', hash FROM event
       WHERE change_id = :change AND part = 0`,
-    said: /^event :change\/1: does not follow from the part before/m,
-  },
-  {
-    place: 'a row of the trail removed',
-    name: 'a row of the trail removed',
-    spoil: 'DELETE FROM audit_entry WHERE id = :change',
-    said: /^audit_entry :change: is not there, and it is sealed/m,
-  },
-  {
-    place: 'the number of a row of the trail',
-    name: 'the number of a row of the trail',
-    spoil: 'UPDATE audit_entry SET id = -9 WHERE id = :change',
-    said: /^audit_entry :change: is not there, and it is sealed/m,
-  },
-  {
-    place: 'the organization of a row of the trail',
-    name: 'the organization of a row of the trail',
-    spoil: 'UPDATE audit_entry SET organization_id = 2 WHERE id = :change',
-    said: /^audit_entry :change: is not there, and it is sealed/m,
-  },
-]
+      said: /^event :change\/1: does not follow from the part before/m,
+    },
+    {
+      name: 'a row of the trail removed',
+      spoil: 'DELETE FROM audit_entry WHERE id = :change',
+      said: /^audit_entry :change: is not there, and it is sealed/m,
+    },
+    {
+      name: 'the number of a row of the trail',
+      spoil: 'UPDATE audit_entry SET id = -9 WHERE id = :change',
+      said: /^audit_entry :change: is not there, and it is sealed/m,
+    },
+    {
+      name: 'the organization of a row of the trail',
+      spoil: 'UPDATE audit_entry SET organization_id = 2 WHERE id = :change',
+      said: /^audit_entry :change: is not there, and it is sealed/m,
+    },
+  ] satisfies readonly SealFault[]
+).map((fault) => ({ ...fault, place: fault.name }))
 
 /** Rows of the chain itself: changed, removed, added, renumbered. */
 export const CHAIN_FAULTS: readonly SealFault[] = [

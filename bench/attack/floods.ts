@@ -16,6 +16,8 @@ export interface Aim {
   readonly loan: string
   readonly longLoan: string
   readonly milliseconds: number
+  /** A status for which the flood goes on beyond its time, and the milliseconds after which it ends without it. */
+  readonly awaited?: { readonly status: string; readonly milliseconds: number }
 }
 
 /** What became of a flood's requests: how many were answered with each status, or not at all. */
@@ -41,22 +43,30 @@ const request = (method: string, host: string, path: string, authorization: stri
       : `content-type: ${type ?? 'application/json'}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   }`
 
+/** Returns when the flood has lasted its time, and has been answered with the status that it awaits. */
+async function last({ milliseconds, awaited }: Pick<Aim, 'milliseconds' | 'awaited'>, tally: Tally): Promise<void> {
+  const began = performance.now()
+  await pause(milliseconds)
+  if (awaited === undefined) return
+  while (tally[awaited.status] === undefined && performance.now() - began < awaited.milliseconds) await pause(REOPEN_MS)
+}
+
 /** Sends on each of some connections, one request after the other, until the time is over. */
 async function hammer(
-  aim: Pick<Aim, 'port' | 'milliseconds'>,
+  aim: Pick<Aim, 'port' | 'milliseconds' | 'awaited'>,
   connections: number,
   next: (number: number) => string,
   changingAddressOf?: () => string,
 ): Promise<Tally> {
   const tally: Tally = {}
-  const until = performance.now() + aim.milliseconds
+  let over = false
   let sent = 0
   // An attacker whose address changes has a connection for each request.
   const changes = changingAddressOf !== undefined
   const addressOf = changingAddressOf ?? (() => ATTACKER)
   const run = async () => {
     let connection = new HttpConnection(aim.port, addressOf())
-    while (performance.now() < until && sent < MOST_REQUESTS) {
+    while (!over && sent < MOST_REQUESTS) {
       const outcome = await connection.send(next(sent++)).then(
         ({ status }) => String(status),
         () => 'none',
@@ -70,8 +80,10 @@ async function hammer(
     connection.close()
   }
   const all = Promise.all(Array.from({ length: connections }, run))
+  await Promise.race([all, last(aim, tally)])
+  over = true
   // A connection whose answer does not come is left alone when the time is over.
-  await Promise.race([all, pause(aim.milliseconds + 2_000, undefined, { ref: false })])
+  await Promise.race([all, pause(2_000, undefined, { ref: false })])
   return tally
 }
 
@@ -79,7 +91,7 @@ async function hammer(
 async function hold(aim: Aim, connections: number, use: (socket: Socket) => void): Promise<Tally> {
   const tally: Tally = {}
   const open = new Set<Socket>()
-  const until = performance.now() + aim.milliseconds
+  let over = false
   const one = () => {
     const socket = connect({ host: '127.0.0.1', port: aim.port, localAddress: ATTACKER })
     open.add(socket)
@@ -92,11 +104,12 @@ async function hold(aim: Aim, connections: number, use: (socket: Socket) => void
     socket.once('close', () => {
       open.delete(socket)
       tally.closed = (tally.closed ?? 0) + 1
-      if (performance.now() < until && tally.closed < MOST_REQUESTS) setTimeout(one, REOPEN_MS).unref()
+      if (!over && tally.closed < MOST_REQUESTS) setTimeout(one, REOPEN_MS).unref()
     })
   }
   for (let index = 0; index < connections; index++) one()
-  await pause(aim.milliseconds)
+  await last(aim, tally)
+  over = true
   tally.open = open.size
   for (const socket of open) socket.destroy()
   return tally

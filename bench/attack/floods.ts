@@ -29,6 +29,8 @@ export const ATTACKER = '127.0.0.2'
 /** Requests of a flood at most, so that it ends whatever happens. */
 const MOST_REQUESTS = 1_000_000
 const REOPEN_MS = 20
+/** Milliseconds between two looks for the status that a flood awaits. */
+const LOOK_MS = 20
 const SLOW_BYTE_MS = 500
 
 interface Flood {
@@ -43,17 +45,17 @@ const request = (method: string, host: string, path: string, authorization: stri
       : `content-type: ${type ?? 'application/json'}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   }`
 
-/** Returns when the flood has lasted its time, and has been answered with the status that it awaits. */
-async function last({ milliseconds, awaited }: Pick<Aim, 'milliseconds' | 'awaited'>, tally: Tally): Promise<void> {
+/** Waits until a flood has lasted its time, and longer for the status that it awaits, while there is time for that. */
+async function last({ milliseconds, awaited }: Aim, tally: Tally): Promise<void> {
   const began = performance.now()
   await pause(milliseconds)
   if (awaited === undefined) return
-  while (tally[awaited.status] === undefined && performance.now() - began < awaited.milliseconds) await pause(REOPEN_MS)
+  while (tally[awaited.status] === undefined && performance.now() - began < awaited.milliseconds) await pause(LOOK_MS)
 }
 
 /** Sends on each of some connections, one request after the other, until the time is over. */
 async function hammer(
-  aim: Pick<Aim, 'port' | 'milliseconds' | 'awaited'>,
+  aim: Aim,
   connections: number,
   next: (number: number) => string,
   changingAddressOf?: () => string,
@@ -80,7 +82,7 @@ async function hammer(
     connection.close()
   }
   const all = Promise.all(Array.from({ length: connections }, run))
-  await Promise.race([all, last(aim, tally)])
+  await last(aim, tally)
   over = true
   // A connection whose answer does not come is left alone when the time is over.
   await Promise.race([all, pause(2_000, undefined, { ref: false })])

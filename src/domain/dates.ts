@@ -188,6 +188,14 @@ export const dayAfter = cached((date: LocalDate): LocalDate => addPeriods(date, 
 /** Returns the day before a date. */
 export const dayBefore = cached((date: LocalDate): LocalDate => addPeriods(date, -1, 'days'))
 
+/** Returns the whole months from one date to a later one: 31 January to 28 February is one. 0 when it is not later. */
+export function wholeMonths(from: LocalDate, to: LocalDate): number {
+  const [fromYear, fromMonth] = from.split('-', 2).map(Number)
+  const [toYear, toMonth] = to.split('-', 2).map(Number)
+  const months = (toYear! - fromYear!) * 12 + (toMonth! - fromMonth!)
+  return Math.max(0, addPeriods(from, months, 'months') > to ? months - 1 : months)
+}
+
 /** Returns the whole days from one date to a later one; 0 on the same day. */
 export const daysBetween = (from: LocalDate, to: LocalDate): number => numberOfDay(to) - numberOfDay(from)
 

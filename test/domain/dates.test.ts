@@ -11,6 +11,7 @@ import {
   sameTimeOn,
   startOfDay,
   toRfc3339,
+  wholeMonths,
 } from '../../src/domain/dates.ts'
 import { runs } from '../support/runs.ts'
 
@@ -118,4 +119,14 @@ describe('dates of the tenant, whatever zone the server is in', () => {
     expect(daysBetween('2028-02-28', '2028-03-01')).toBe(2)
     expect(dayAfter('2026-12-31')).toBe('2027-01-01')
   })
+})
+
+it.each([
+  ['2026-01-31', '2026-02-27', 0],
+  ['2026-01-31', '2026-02-28', 1],
+  ['2026-01-15', '2026-07-14', 5],
+  ['2025-07-01', '2026-07-01', 12],
+  ['2026-07-02', '2026-07-01', 0],
+])('whole months from %s to %s: %i', (from, to, months) => {
+  expect(wholeMonths(from, to)).toBe(months)
 })

@@ -1,4 +1,4 @@
-import { addPeriods, dateIn, daysBetween, type Instant, type LocalDate } from '../dates.ts'
+import { dateIn, daysBetween, type Instant, type LocalDate, wholeMonths } from '../dates.ts'
 import type { Period } from '../loan/allocation.ts'
 import type { Replayable } from '../loan/fold.ts'
 import { totalOf } from '../loan/portions.ts'
@@ -84,14 +84,6 @@ export function historyOf(
     largestRepaid: largest(inCurrency.filter(closed).map(({ terms }) => terms.principal)),
     outstanding: total((state) => state.totalOutstanding),
   }
-}
-
-/** Returns the whole months from one date to a later one: 31 January to 28 February is one. 0 when it is not later. */
-export function wholeMonths(from: LocalDate, to: LocalDate): number {
-  const [fromYear, fromMonth] = from.split('-', 2).map(Number)
-  const [toYear, toMonth] = to.split('-', 2).map(Number)
-  const months = (toYear! - fromYear!) * 12 + (toMonth! - fromMonth!)
-  return Math.max(0, addPeriods(from, months, 'months') > to ? months - 1 : months)
 }
 
 /** Returns whether an instalment counts: once its due date is over or it is paid; an empty one never does. */

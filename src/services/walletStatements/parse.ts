@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { wholeMonths } from '../../domain/credit/history.ts'
-import { addPeriods, dayAfter, type LocalDate } from '../../domain/dates.ts'
+import { addPeriods, dayAfter, type LocalDate, wholeMonths } from '../../domain/dates.ts'
 import { invalidArgument } from '../../domain/errors.ts'
 import { type Currency, min, sum } from '../../domain/money.ts'
 import { LAYOUTS, type Layout } from './layouts.ts'

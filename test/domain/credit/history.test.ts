@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { historyOf, wholeMonths } from '../../../src/domain/credit/history.ts'
+import { historyOf } from '../../../src/domain/credit/history.ts'
 import { scoreCustomer } from '../../../src/domain/credit/score.ts'
 import { addPeriods } from '../../../src/domain/dates.ts'
 import type { EntryType, NewEntry } from '../../../src/domain/loan/entry.ts'
@@ -163,16 +163,6 @@ describe('the history of a customer', () => {
       monthsOfHistory: 6,
     })
   })
-})
-
-it.each([
-  ['2026-01-31', '2026-02-27', 0],
-  ['2026-01-31', '2026-02-28', 1],
-  ['2026-01-15', '2026-07-14', 5],
-  ['2025-07-01', '2026-07-01', 12],
-  ['2026-07-02', '2026-07-01', 0],
-])('whole months from %s to %s: %i', (from, to, months) => {
-  expect(wholeMonths(from, to)).toBe(months)
 })
 
 it('law: the same money paid earlier never lowers a score', () =>

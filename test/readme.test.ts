@@ -64,13 +64,15 @@ function expectAsShown(pasted: readonly Block[], printed: readonly Pasted[]): vo
 }
 
 /**
- * A folder of programs in place of npm, whose commands run in this process, and of those of Docker's image.
+ * A folder of programs in place of npm, whose commands run in this process, of curl, which tries again where it is asked to, and of those
+ * of Docker's image.
  * @param settings the environment of the commands
  */
 async function standIns(settings: Record<string, string>): Promise<string> {
   ops = await serveOps(settings)
   bin = await mkdtemp(join(tmpdir(), 'mkopo-bin-'))
-  const npm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim()
+  const pathOf = (name: string) => execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
+  const npm = pathOf('npm')
   const program = async (name: string, text: string) =>
     writeFile(join(bin!, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
   // The first command is run by npm, in a process of its own; what npm makes of "npm run -s ops -- …" is the same each time.
@@ -79,6 +81,11 @@ async function standIns(settings: Record<string, string>): Promise<string> {
     `[ "$3" = ops ] && [ -e ${bin}/was-run ] || { touch ${bin}/was-run; exec "${npm}" "$@"; }\nshift 4\nexec ${bin}/mkopo "$@"`,
   )
   await program('mkopo', ops.program)
+  // The process that reads a statement has a low priority: where the machine is busy, its caller is asked to try again, and does.
+  await program(
+    'curl',
+    `case "$*" in */boost*) while out=$(${pathOf('curl')} "$@"); do case "$out" in *'"code":"unavailable"'*) sleep 5 ;; *) printf %s "$out"; exit ;; esac; done ;; esac\nexec ${pathOf('curl')} "$@"`,
+  )
   // Of "docker compose exec -T mkopo-1 mkopo …" the command itself; whatever else needs an engine.
   await program('docker', `[ "$2" = exec ] || exit 0\nshift 2\n[ "$1" = -T ] && shift\nshift\nexec "$@"`)
   return bin

@@ -5,13 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { readConfig } from '../src/app/config.ts'
 import { freshDatabase } from './support/database.ts'
 import { freePort } from './support/freePort.ts'
 import { type OpsForShells, serveOps } from './support/opsForShells.ts'
 import { type Pasted, pasteInto, SHELLS } from './support/paste.ts'
 import { within } from './support/patience.ts'
 import { type ServiceProcess, startProcess } from './support/process.ts'
+import { readStatementsHere } from './support/readHere.ts'
 import { type Block, blocksOf, PASTED_DOCUMENTS, readmeBlocks } from './support/readmeBlocks.ts'
+import { type Served, serveHere } from './support/served.ts'
 
 const root = join(import.meta.dirname, '..')
 const blocks = readmeBlocks()
@@ -25,11 +28,14 @@ const REMARK =
   /^(?:\S+: refused lines are in \S+\.|(?:as of|from) \d{4}-.*, by version \d+ of the policy.*|\d+ changes? (?:is|are) not sealed yet\.)\n?/gm
 
 let service: ServiceProcess | undefined
+let served: Served | undefined
 let folder: string | undefined
 let bin: string | undefined
 let ops: OpsForShells | undefined
 afterEach(async () => {
   service?.child.kill('SIGKILL')
+  await served?.stop()
+  served = undefined
   await ops?.close()
   ops = undefined
   for (const one of [folder, bin]) if (one !== undefined) await rm(one, { recursive: true, force: true })
@@ -64,15 +70,13 @@ function expectAsShown(pasted: readonly Block[], printed: readonly Pasted[]): vo
 }
 
 /**
- * A folder of programs in place of npm, whose commands run in this process, of curl, which tries again where it is asked to, and of those
- * of Docker's image.
+ * A folder of programs in place of npm, whose commands run in this process, and of those of Docker's image.
  * @param settings the environment of the commands
  */
 async function standIns(settings: Record<string, string>): Promise<string> {
   ops = await serveOps(settings)
   bin = await mkdtemp(join(tmpdir(), 'mkopo-bin-'))
-  const pathOf = (name: string) => execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
-  const npm = pathOf('npm')
+  const npm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim()
   const program = async (name: string, text: string) =>
     writeFile(join(bin!, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
   // The first command is run by npm, in a process of its own; what npm makes of "npm run -s ops -- …" is the same each time.
@@ -81,11 +85,6 @@ async function standIns(settings: Record<string, string>): Promise<string> {
     `[ "$3" = ops ] && [ -e ${bin}/was-run ] || { touch ${bin}/was-run; exec "${npm}" "$@"; }\nshift 4\nexec ${bin}/mkopo "$@"`,
   )
   await program('mkopo', ops.program)
-  // The process that reads a statement has a low priority: where the machine is busy, its caller is asked to try again, and does.
-  await program(
-    'curl',
-    `case "$*" in */boost*) while out=$(${pathOf('curl')} "$@"); do case "$out" in *'"code":"unavailable"'*) sleep 5 ;; *) printf %s "$out"; exit ;; esac; done ;; esac\nexec ${pathOf('curl')} "$@"`,
-  )
   // Of "docker compose exec -T mkopo-1 mkopo …" the command itself; whatever else needs an engine.
   await program('docker', `[ "$2" = exec ] || exit 0\nshift 2\n[ "$1" = -T ] && shift\nshift\nexec "$@"`)
   return bin
@@ -128,13 +127,15 @@ describe('the shell blocks of README.md and the documents', () => {
       async () => {
         const database = await freshDatabase()
         const settings = { DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: 'a secret of the tests' }
-        const more = { SEED_DEMO: 'true', STOP_GRACE_MS: '0', WEBHOOKS_TO_PRIVATE: 'true' }
-        service = await startProcess({ ...settings, ...more })
+        const more = { SEED_DEMO: 'true', WEBHOOKS_TO_PRIVATE: 'true', PORT: '0', OPS_PORT: '0' }
+        served = await serveHere(readConfig({ ...settings, ...more }))
+        // The process that reads a statement has a low priority, and a caller is asked to try again where the machine is busy.
+        readStatementsHere(served.serving.front!)
         const pasted = shellBlocks.filter(({ chapter, text }) => chapter !== 'Docker' && !INSTALLING.test(text))
         expect(pasted.length).toBeGreaterThan(25)
         const receiver = String(await freePort())
         const texts = pasted.map(({ text }) =>
-          text.replaceAll('http://127.0.0.1:3000', service!.origin).replaceAll('8099', receiver),
+          text.replaceAll('http://127.0.0.1:3000', served!.origin).replaceAll('8099', receiver),
         )
         const env = { ...settings, PATH: `${await standIns(settings)}:${process.env.PATH}` }
         const printed = await pasteInto(shell, texts, { cwd: await checkout(), env })
@@ -142,8 +143,8 @@ describe('the shell blocks of README.md and the documents', () => {
         expect(await database.db.pool.query('SELECT count(*)::int AS loans FROM loan')).toMatchObject({
           rows: [{ loans: 8 }],
         })
-        service.child.kill('SIGTERM')
-        await service.ended
+        await served.stop()
+        served = undefined
         await database.drop()
       },
     )

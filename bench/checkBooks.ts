@@ -1,6 +1,6 @@
 import { agrees, CACHED, cached } from '../src/db/loans/loanColumns.ts'
 import { readLoans } from '../src/db/loans/loans.ts'
-import { type Db, openDatabase } from '../src/db/postgres/client.ts'
+import { CONNECT_PATIENTLY_MS, type Db, openDatabase } from '../src/db/postgres/client.ts'
 import { stateOf } from '../src/domain/loan/loan.ts'
 import { type Book, LANES, laneOf, type Target } from './scenarios.ts'
 import type { Side } from './side.ts'
@@ -30,7 +30,7 @@ export async function checkBooks(
   tallies: Tallies,
   targets: readonly Target[],
 ): Promise<Checked> {
-  const db = openDatabase(databaseUrl, { max: AT_ONCE })
+  const db = openDatabase(databaseUrl, { max: AT_ONCE, connectWithin: CONNECT_PATIENTLY_MS })
   const said: string[] = []
   const wrong: string[] = []
   try {

@@ -1,7 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
-import { openDatabase } from '../src/db/postgres/client.ts'
+import { CONNECT_PATIENTLY_MS, openDatabase } from '../src/db/postgres/client.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../src/services/organizations/seedDemo.ts'
 import type { Caller } from './byHand.ts'
 import { fillBook, type Size } from './fillBook.ts'
@@ -60,7 +60,7 @@ export async function laySide({ name, checkout, directory, size, closing, say }:
   })
   const basic = basicOf(DEMO_PARTNER)
   const { token, inbound } = await openAccess(service.port, basic).finally(() => service.stop())
-  const db = openDatabase(databaseUrl)
+  const db = openDatabase(databaseUrl, { connectWithin: CONNECT_PATIENTLY_MS })
   try {
     const { rows: accounts } = await db.pool.query<Caller>(
       'SELECT organization_id AS org, id AS account FROM account WHERE email = $1',

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openDatabase } from '../../src/db/postgres/client.ts'
 import { migrate } from '../../src/db/postgres/migrate.ts'
 import { currencyCodes, currencyOf } from '../../src/domain/money.ts'
 import { type Books, openBooks, type TrialBalanceWire } from '../support/books.ts'
-import { asRole, freshDatabase } from '../support/database.ts'
+import { asRole, freshDatabase, openPatiently } from '../support/database.ts'
 import { anotherLender } from '../support/lenders.ts'
 import { opsThrough } from '../support/ops.ts'
 import { aRoleName, ownersOps, READER_PASSWORD, signInAs } from '../support/reporting.ts'
@@ -319,7 +318,7 @@ describe('mkopo reporting', () => {
     await admin.query(`CREATE ROLE ${owner} LOGIN CREATEROLE PASSWORD '${READER_PASSWORD}'`)
     await admin.query(`ALTER DATABASE ${new URL(bare.url).pathname.slice(1)} OWNER TO ${owner}`)
     const url = asRole(bare.url, { name: owner, password: READER_PASSWORD })
-    const db = openDatabase(url, { max: 2 })
+    const db = openPatiently(url, { max: 2 })
     const name = aRoleName()
     try {
       await migrate(db.pool)

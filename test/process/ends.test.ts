@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findLeftUrls } from '../../src/db/embedded/embedded.ts'
-import { openDatabase } from '../../src/db/postgres/client.ts'
 import { pauseAfter } from '../../src/process/workerPool.ts'
 import { endChildren, startNode } from '../support/children.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { type FreshDatabase, freshDatabase, openPatiently } from '../support/database.ts'
 import { answeredBy, expectExact, foundGone, outcomes, startLoad } from '../support/load.ts'
 import { within } from '../support/patience.ts'
 import {
@@ -60,7 +59,7 @@ describe('together', { timeout: within(60_000) }, () => {
     // Demonstration data, and tokens that both accept, from either issuer.
     const { authorization, loans } = await lendFrom(service, 2)
     const left = join(directory, 'database-url')
-    const { pool, close } = openDatabase((await findLeftUrls(directory))!.url)
+    const { pool, close } = openPatiently((await findLeftUrls(directory))!.url)
     const client = await pool.connect()
     await client.query('BEGIN')
     await client.query('SELECT 1 FROM loan WHERE id = $1 FOR UPDATE', [loans[1]])

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { CONNECT_PATIENTLY_MS, type Db, openDatabase } from '../../src/db/postgres/client.ts'
+import { CONNECT_PATIENTLY_MS, type DatabaseOptions, type Db, openDatabase } from '../../src/db/postgres/client.ts'
 
 /** A database of one test file's own. */
 export interface FreshDatabase {
@@ -18,6 +18,10 @@ export interface FreshDatabase {
 /** The names of the databases of this process that were made and not dropped yet. */
 export const openDatabases = new Set<string>()
 
+/** Opens a database whose connections are waited for as those of a command are: how soon one comes is of the machine. */
+export const openPatiently = (url: string, options: DatabaseOptions = {}): Db =>
+  openDatabase(url, { connectWithin: CONNECT_PATIENTLY_MS, ...options })
+
 /**
  * A new database, with the schema and what the template has: the demonstration data.
  * @param template `template0` for one without the schema
@@ -28,7 +32,7 @@ export async function freshDatabase(template = inject('template')): Promise<Fres
   await asAdmin(server, (admin) => createDatabase(admin, name, template))
   openDatabases.add(name)
   const url = databaseUrl(server, name)
-  const db = openDatabase(url, { connectWithin: CONNECT_PATIENTLY_MS })
+  const db = openPatiently(url)
   return {
     url,
     db,

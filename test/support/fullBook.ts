@@ -60,7 +60,7 @@ export async function makeFullBook(service: TestService): Promise<BookIds> {
   }
   await ok(service.patch('/v1/office-sign-in', { body: { provider: { ...provider, roles: { a: 'USER' } } }, token }))
   await service.owner.pool.query(
-    "INSERT INTO second_factor (organization_id, account_id, secret, recovery, created_at) SELECT organization_id, id, 'x', '{a}', now() FROM account LIMIT 1",
+    "INSERT INTO second_factor (organization_id, account_id, secret, recovery, created_at) SELECT organization_id, id, 'x', '{a}', now() FROM account ORDER BY id LIMIT 1",
   )
   await ok(service.post('/v1/webhook-endpoints', { body: { url: 'http://127.0.0.1:9/' }, token }))
   const endpoint = await service.owner.pool.query<{ id: string }>('SELECT id::text FROM webhook_endpoint')

@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../src/app/config.ts'
 import { openService } from '../../src/app/service.ts'
-import { openDatabase } from '../../src/db/postgres/client.ts'
 import { openBooks } from '../../src/ops/books.ts'
 import type { Serving } from '../../src/process/serving.ts'
 import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
-import { databaseUrl, type FreshDatabase, freshDatabase } from './database.ts'
+import { databaseUrl, type FreshDatabase, freshDatabase, openPatiently } from './database.ts'
 import { type Gateway, openGateway } from './gateway.ts'
 import { opsThrough } from './ops.ts'
 import { serveHere } from './served.ts'
@@ -128,7 +127,7 @@ export async function startSeveralBooks(server?: Pick<Node, 'url' | 'serviceUrl'
 
 /** Returns the own database of a server, reached by a gateway, as another server may have taken its place. The server is left as it is. */
 function ofServer({ url, serviceUrl }: Pick<Node, 'url' | 'serviceUrl'>, gateway: Gateway): FreshDatabase {
-  const db = openDatabase(gateway.by(url))
+  const db = openPatiently(gateway.by(url))
   return { url: gateway.by(url), serviceUrl, db, drop: () => db.close() }
 }
 

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../../src/db/postgres/client.ts'
 import { isUnavailable, isUniqueViolation, mayBeCausedByRow } from '../../../src/db/postgres/errors.ts'
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { type FreshDatabase, freshDatabase, openPatiently } from '../../support/database.ts'
 import { openGateway } from '../../support/gateway.ts'
 
 let fresh: FreshDatabase
@@ -82,7 +82,7 @@ describe('values read through the pool', () => {
   })
 
   it("keeps the options of the operator's URL, but not their time zone", async () => {
-    const db = openDatabase(`${fresh.url}?options=${encodeURIComponent('-c timezone=Asia/Tokyo -c work_mem=5MB')}`)
+    const db = openPatiently(`${fresh.url}?options=${encodeURIComponent('-c timezone=Asia/Tokyo -c work_mem=5MB')}`)
     expect(await read("current_setting('work_mem') || ' ' || current_setting('timezone')", db.pool)).toBe('5MB UTC')
     await db.close()
   })
@@ -103,7 +103,7 @@ describe('a statement', () => {
 
   it.each(ways)('%s, that nobody answers ends with its connection after 32 s', async (_, send) => {
     const gateway = await openGateway(fresh.url)
-    const db = openDatabase(gateway.url, { max: 1 })
+    const db = openPatiently(gateway.url, { max: 1 })
     expect(await read('1', db.pool)).toBe(1)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
@@ -174,7 +174,7 @@ describe('Prisma on the same pool', () => {
   })
 
   it('uses no connections of its own', async () => {
-    const db = openDatabase(fresh.url, { max: 1 })
+    const db = openPatiently(fresh.url, { max: 1 })
     const pid = await read('pg_backend_pid()', db.pool)
     expect(await db.prisma.$queryRaw`SELECT pg_backend_pid() AS pid`).toEqual([{ pid }])
     await db.close()
@@ -249,7 +249,7 @@ describe('isUnavailable', () => {
   })
 
   it('a connection that is ended during a statement, and the pool recovers', async () => {
-    const db = openDatabase(fresh.url, { max: 1 })
+    const db = openPatiently(fresh.url, { max: 1 })
     const end = 'SELECT pg_terminate_backend(pg_backend_pid())'
     expect(isUnavailable(await thrown(() => db.pool.query(end)))).toBe(true)
     expect(isUnavailable(await thrown(() => db.prisma.$queryRawUnsafe(end)))).toBe(true)
@@ -258,7 +258,7 @@ describe('isUnavailable', () => {
   })
 
   it('a connection that dies idle, or in use, does not end the process', async () => {
-    const db = openDatabase(fresh.url, { max: 2 })
+    const db = openPatiently(fresh.url, { max: 2 })
     const inHand = await db.pool.connect()
     const kill =
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mkopo' AND datname = current_database() AND pid <> pg_backend_pid()"

@@ -8,10 +8,9 @@ import { readConfig } from '../../../src/app/config.ts'
 import { explain } from '../../../src/app/explain.ts'
 import { openService } from '../../../src/app/service.ts'
 import { purgeKeys } from '../../../src/db/access/idempotency.ts'
-import { openDatabase } from '../../../src/db/postgres/client.ts'
 import { grantService, roleWarning } from '../../../src/db/postgres/roles.ts'
 import { openBook } from '../../../src/ops/open.ts'
-import { asRole, type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { asRole, type FreshDatabase, freshDatabase, openPatiently } from '../../support/database.ts'
 import { opsThrough } from '../../support/ops.ts'
 import { startProcess } from '../../support/process.ts'
 import { serveHere } from '../../support/served.ts'
@@ -184,7 +183,7 @@ describe('grants', () => {
     expect(await start(bare.url)).toEqual([])
     expect(await rightsOn('audit_entry')).toBe('INSERT SELECT')
     expect(await rightsOn('customer')).toBe('DELETE INSERT SELECT UPDATE')
-    const db = openDatabase(settings().DATABASE_URL)
+    const db = openPatiently(settings().DATABASE_URL)
     await db.pool.query(
       `INSERT INTO later (m) VALUES (nextval('later_seq')); DELETE FROM later; SELECT nextval('loan_id_seq')`,
     )

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openService } from '../../../src/app/service.ts'
-import { openDatabase } from '../../../src/db/postgres/client.ts'
 import { examineServer, requireVersion, settingWarnings, versionRefusal } from '../../../src/db/postgres/server.ts'
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { type FreshDatabase, freshDatabase, openPatiently } from '../../support/database.ts'
 import { serveHere } from '../../support/served.ts'
 import { testConfig } from '../../support/service.ts'
 
@@ -58,7 +57,7 @@ describe('settings that lose acknowledged money', () => {
   it('are read from the server, each told once at the start', async () => {
     const said: string[] = []
     const note = (message: string) => void said.push(message)
-    const db = openDatabase(`${fresh.url}?options=${encodeURIComponent('-c synchronous_commit=off')}`)
+    const db = openPatiently(`${fresh.url}?options=${encodeURIComponent('-c synchronous_commit=off')}`)
     await examineServer(db, { now: Date.now, log: { info: note, warn: note } })
     await db.close()
     expect(said[0]).toMatch(/^the database is PostgreSQL 1[5-8]\.\d+$/)

@@ -1,9 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openDatabase } from '../../../src/db/postgres/client.ts'
 import { isUnavailable } from '../../../src/db/postgres/errors.ts'
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { type FreshDatabase, freshDatabase, openPatiently } from '../../support/database.ts'
 import { openGateway } from '../../support/gateway.ts'
 import { within } from '../../support/patience.ts'
 
@@ -30,7 +29,7 @@ describe('a statement that is not answered', () => {
     '%s: ends with its connection within 3 s where it was lost, and the server is well',
     async (_, send) => {
       const gateway = await openGateway(fresh.url)
-      const db = openDatabase(gateway.url)
+      const db = openPatiently(gateway.url)
       try {
         for (const lost of ['statement', 'answer'] as const) {
           const began = performance.now()

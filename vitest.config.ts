@@ -20,9 +20,6 @@ export default defineConfig({
   test: {
     // Processes, not threads: some tests kill what they have started, and each file has a database of its own.
     pool: 'forks',
-    // A worker makes much that is soon forgotten: with a large young generation, less of it is copied, and by one thread, since the others
-    // have work. A run then takes a thirtieth less of the processors.
-    execArgv: ['--min-semi-space-size=64', '--max-semi-space-size=64', '--no-parallel-scavenge'],
     // One process runs many files, and loads the service once: loading it takes two seconds of a core. A file leaves
     // nothing behind, which nothingLeft.ts holds: it closes what it opened, ends what it started, and puts back what it replaced.
     isolate: false,

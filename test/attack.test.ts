@@ -19,7 +19,12 @@ let service: ServiceProcess
 let laid: Laid
 beforeAll(async () => {
   database = await freshDatabase()
-  const deps = await openService({ config: testConfig({ AUTH_URL }), databaseUrl: database.url, now: Date.now })
+  const deps = await openService({
+    config: testConfig({ AUTH_URL }),
+    databaseUrl: database.url,
+    now: Date.now,
+    patience: 'always',
+  })
   laid = await layAttack(deps, { longLoans: 30, instalments: 500, repayments: 3_000 })
   deps.statements.close()
   await deps.db.close()
@@ -75,7 +80,13 @@ describe('a flood from one address or account', { timeout: within(60_000) }, () 
 
   it('and the book is what it was: book check finds nothing', async () => {
     const config = testConfig({ AUTH_URL })
-    const deps = await openService({ config, databaseUrl: database.url, now: Date.now, skipMigrations: true })
+    const deps = await openService({
+      config,
+      databaseUrl: database.url,
+      now: Date.now,
+      skipMigrations: true,
+      patience: 'always',
+    })
     const differences = await differencesAfter(deps, laid)
     deps.statements.close()
     await deps.db.close()

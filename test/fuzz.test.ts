@@ -7,6 +7,7 @@ import { type PublicPort, publicRequest, targetsOf } from './support/fuzz/public
 import { connections, type Got, type Sent, send } from './support/fuzz/request.ts'
 import { startKeeper, startSequencer } from './support/jobs.ts'
 import { type Office, openOffice } from './support/office.ts'
+import { within } from './support/patience.ts'
 import { prefilledOf, sendPrefilled } from './support/prefilled.ts'
 import { silent } from './support/quiet.ts'
 import { randomFrom } from './support/random.ts'
@@ -96,7 +97,7 @@ async function fuzz(name: string, count: number, next: (index: number) => Sent, 
   return { statuses, faults: [...faults.values()] }
 }
 
-describe('mutated requests', { timeout: 120_000 + REQUESTS * MS_A_REQUEST }, () => {
+describe('mutated requests', { timeout: within(120_000) + REQUESTS * MS_A_REQUEST }, () => {
   it('at the public port are answered or refused, and never by a fault', async () => {
     const { targets, ids } = await playDocuments()
     const { app, tokens, deps } = service

@@ -90,7 +90,7 @@ beforeAll(async () => {
   database = await freshDatabase()
   const settings = { DATABASE_URL: database.url, KEY_ENCRYPTION_SECRET: SECRET, SEED_DEMO: 'true', STOP_GRACE_MS: '0' }
   const config = testConfig({ ...settings, DATABASE_URL: '' })
-  const deps = await openService({ config, databaseUrl: database.url, now: Date.now })
+  const deps = await openService({ config, databaseUrl: database.url, now: Date.now, patience: 'always' })
   const ops = opsOn({ deps })
   await ops(`accounts create ${EMAIL} --role ADMIN`, { stdin: PASSWORD })
   apiKey = (await ops(['api-keys', 'create', NAME, '--json'])).json.key

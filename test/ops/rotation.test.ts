@@ -21,7 +21,7 @@ let instances: readonly [Instance, Instance]
 
 /** By the real clock, and over the network: what counts here is what instances know when. */
 async function startInstance(): Promise<Instance> {
-  const deps = await openService({ config: testConfig(), databaseUrl: database.url, now: Date.now })
+  const deps = await openService({ config: testConfig(), databaseUrl: database.url, now: Date.now, patience: 'always' })
   const app = await buildApp(deps)
   await app.listen({ host: '127.0.0.1', port: 0 })
   return {

@@ -28,7 +28,7 @@ afterAll(async () => {
 async function under<T>(secret: string, work: (deps: Deps) => Promise<T>): Promise<T> {
   const config = testConfig({ KEY_ENCRYPTION_SECRET: secret, SEED_DEMO: 'false' })
   const now = service.clock.look
-  const deps = await openService({ config, databaseUrl: service.url, now, skipMigrations: true })
+  const deps = await openService({ config, databaseUrl: service.url, now, skipMigrations: true, patience: 'always' })
   try {
     return await work(deps)
   } finally {

@@ -200,6 +200,7 @@ describe('two processes', { timeout: within(60_000) }, () => {
       databaseUrl: database.url,
       now: Date.now,
       skipMigrations: true,
+      patience: 'always',
     })
     const { code, json } = await opsOn({ deps })('book check --json')
     await deps.db.close()

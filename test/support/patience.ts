@@ -14,3 +14,25 @@ export function processorMs(work: () => void): number {
   const { user, system } = process.threadCpuUsage(before)
   return (user + system) / 1_000
 }
+
+/**
+ * Returns how often the event loop came round while work was going on, and the milliseconds of a processor that the thread took between
+ * two of its turns at most: for so long nobody else had a turn.
+ */
+export async function turnsDuring(
+  work: Promise<unknown>,
+): Promise<{ readonly turns: number; readonly longestMs: number }> {
+  let [turns, longestMs, before] = [0, 0, process.threadCpuUsage()]
+  const timer = setInterval(() => {
+    const { user, system } = process.threadCpuUsage(before)
+    longestMs = Math.max(longestMs, (user + system) / 1_000)
+    turns++
+    before = process.threadCpuUsage()
+  }, 1)
+  try {
+    await work
+  } finally {
+    clearInterval(timer)
+  }
+  return { turns, longestMs }
+}

@@ -7,6 +7,7 @@ import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { databaseUrl, type FreshDatabase, freshDatabase, openPatiently } from './database.ts'
 import { type Gateway, openGateway } from './gateway.ts'
 import { opsThrough } from './ops.ts'
+import { within } from './patience.ts'
 import { serveHere } from './served.ts'
 import { testConfig } from './service.ts'
 import type { Node } from './standby.ts'
@@ -78,7 +79,7 @@ export async function startSeveralBooks(server?: Pick<Node, 'url' | 'serviceUrl'
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(within(20_000)),
     })
     const text = await answer.text()
     const isJson = answer.headers.get('content-type')?.includes('json') ?? false
@@ -100,6 +101,7 @@ export async function startSeveralBooks(server?: Pick<Node, 'url' | 'serviceUrl'
         asOwner,
         now: Date.now,
         skipMigrations: !migrate,
+        patience: 'always',
       })
       const books = await openBooks(deps, { databaseUrl: url, ownerUrl }, { migrate, asOwner })
       return {

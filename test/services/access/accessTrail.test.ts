@@ -27,6 +27,7 @@ beforeAll(async () => {
     now: service.clock.now,
     listener,
     skipMigrations: true,
+    patience: 'always',
   })
   trail.open(deps.db)
   app = await buildApp(deps)

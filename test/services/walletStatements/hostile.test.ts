@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { currencyOf } from '../../../src/domain/money.ts'
 import * as hostile from '../../support/hostilePdf.ts'
-import { within } from '../../support/patience.ts'
+import { turnsDuring, within } from '../../support/patience.ts'
 import { patientReader, READER_PATIENCE_MS } from '../../support/patientReader.ts'
 import { drawn, fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
 
@@ -9,7 +9,7 @@ const TZS = currencyOf('TZS')
 /** Three times that of the service: the process that reads has a low priority, and the tests beside it have all cores busy. */
 const reader = patientReader()
 const GIB = 2 ** 30
-/** The longest time for which the service's event loop may be blocked. */
+/** The longest time of a processor for which the service's event loop may be blocked. */
 const LONGEST_PAUSE_MS = 3_000
 
 /** A statement of a few lines, sent meanwhile. */
@@ -18,19 +18,6 @@ let small: Buffer
 beforeAll(async () => {
   small = await statementPdf(fictionalStatement({ layout: 'bank', from: '2026-05-01', movements: FEW }))
 })
-
-/** The longest that this process answered nobody, while the work was going on. */
-async function longestPause(work: Promise<unknown>): Promise<number> {
-  let longest = 0
-  let last = performance.now()
-  const timer = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last)
-    last = performance.now()
-  }, 5)
-  await work
-  clearInterval(timer)
-  return longest
-}
 
 describe('hostile files are answered within the limit, while another statement is read', {
   timeout: READER_PATIENCE_MS + within(10_000),
@@ -70,14 +57,14 @@ describe('hostile files are answered within the limit, while another statement i
     // A file that is refused at once keeps nobody waiting.
     const isLong = LONG.includes(name)
     const [answer, other] = [reader.read(file, TZS), isLong ? reader.read(small, TZS) : undefined]
-    const pause = longestPause(Promise.allSettled([answer, other]))
+    const turns = turnsDuring(Promise.allSettled([answer, other]))
     await expect(answer).rejects.toMatchObject({
       code: 'invalid_argument',
       faults: [{ role: 'statement', wording: expect.stringMatching(message) }],
     })
     expect(performance.now() - started).toBeLessThan(READER_PATIENCE_MS + within(1000))
     if (isLong) expect(await other).toMatchObject({ months: 2 })
-    expect(await pause).toBeLessThan(LONGEST_PAUSE_MS)
+    expect((await turns).longestMs).toBeLessThan(LONGEST_PAUSE_MS)
     // A bomb does not grow the process that serves.
     if (name.startsWith('1 GB')) expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 * 1024)
   })

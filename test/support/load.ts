@@ -12,6 +12,8 @@ export interface Sent {
   readonly status: number | undefined
   /** Why no answer came: `ECONNREFUSED` was never accepted, `ECONNRESET` was. */
   readonly error?: string
+  /** False where no answer came on a connection that had served no other request. */
+  readonly isOnKept?: boolean
   readonly body: string
   readonly ms: number
   /** When it was sent, on this process's clock. */

@@ -12,7 +12,7 @@ export interface Sent {
   readonly status: number | undefined
   /** Why no answer came: `ECONNREFUSED` was never accepted, `ECONNRESET` was. */
   readonly error?: string
-  /** False where no answer came on a connection that had served no other request. */
+  /** Where no answer came: whether it was sent on a connection that had served another request before. */
   readonly isOnKept?: boolean
   readonly body: string
   readonly ms: number
@@ -101,9 +101,7 @@ async function post(
 }
 
 /** What came of one request, as in `Sent`. */
-export interface Reply extends Pick<Sent, 'status' | 'body' | 'error'> {
-  /** Whether it was sent on a connection that had served another one before. */
-  readonly isOnKept?: boolean
+export interface Reply extends Pick<Sent, 'status' | 'body' | 'error' | 'isOnKept'> {
   /** Whether it was answered as one that had come before. */
   readonly isReplayed?: boolean
 }

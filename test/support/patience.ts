@@ -7,12 +7,17 @@ const FACTOR = Number(process.env.TEST_PATIENCE ?? 1)
 /** A limit of time, in milliseconds on an idle machine, as it is on this one. */
 export const within = (milliseconds: number): number => milliseconds * FACTOR
 
+/** Returns the milliseconds of a processor that this thread has taken since a moment. */
+function processorMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1_000
+}
+
 /** Returns the milliseconds of a processor that work takes: how long it waits for one is of the machine. */
 export function processorMs(work: () => void): number {
   const before = process.threadCpuUsage()
   work()
-  const { user, system } = process.threadCpuUsage(before)
-  return (user + system) / 1_000
+  return processorMsSince(before)
 }
 
 /**
@@ -24,8 +29,7 @@ export async function turnsDuring(
 ): Promise<{ readonly turns: number; readonly longestMs: number }> {
   let [turns, longestMs, before] = [0, 0, process.threadCpuUsage()]
   const timer = setInterval(() => {
-    const { user, system } = process.threadCpuUsage(before)
-    longestMs = Math.max(longestMs, (user + system) / 1_000)
+    longestMs = Math.max(longestMs, processorMsSince(before))
     turns++
     before = process.threadCpuUsage()
   }, 1)

@@ -11,7 +11,7 @@ import { type Gateway, openGateway } from './support/gateway.ts'
 import { startLoad } from './support/load.ts'
 import { opsOn } from './support/ops.ts'
 import { within } from './support/patience.ts'
-import { type ServiceProcess, startProcess, tokenFrom } from './support/process.ts'
+import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
 import { testConfig } from './support/service.ts'
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined }
@@ -23,17 +23,13 @@ let server: EmbeddedServer
 let gateway: Gateway
 let service: ServiceProcess
 let authorization: string
-const loans: string[] = []
+let loans: string[]
 
-const call = async (path: string, body?: object) => {
+const call = async (path: string) => {
   const began = performance.now()
-  const answer = await fetch(`${service.origin}${path}`, {
-    method: body ? 'POST' : 'GET',
-    headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  })
+  const answer = await fetch(`${service.origin}${path}`, { headers: { authorization } })
   const { status, headers } = answer
-  const answered = (await answer.json()) as { id: string; code?: string }
+  const answered = (await answer.json()) as { code?: string }
   return { status, body: answered, ms: performance.now() - began, headers }
 }
 
@@ -50,10 +46,7 @@ beforeAll(async () => {
     SEED_DEMO: 'true',
     STOP_GRACE_MS: '0',
   })
-  authorization = `Bearer ${await tokenFrom(service.origin)}`
-  await call('/v1/customers', { externalId: 'asha' })
-  for (let index = 0; index < 20; index++)
-    loans.push((await call('/v1/loans', { customerId: 'asha', productId: 1, principal: 1_000_000 })).body.id)
+  ;({ authorization, loans } = await lendFrom(service, 20))
 })
 afterAll(async () => {
   service.child.kill('SIGTERM')

@@ -112,7 +112,13 @@ describe('two processes', { timeout: within(60_000) }, () => {
     await answeredBy(load, 200)
     // It hangs first, so that it is sure to die with a connection that was handed to it and never taken.
     process.kill(pid, 'SIGSTOP')
-    const asked = [1, 2, 3, 4].map(() => statusOnNewConnection(`${service.origin}/health/live`))
+    let answered = 0
+    const asked = [1, 2, 3, 4].map(async () => {
+      const status = await statusOnNewConnection(`${service.origin}/health/live`)
+      answered++
+      return status
+    })
+    await expect.poll(() => answered).toBe(3)
     await pause(300)
     process.kill(pid, 'SIGKILL')
     expect((await Promise.all(asked)).sort()).toEqual([200, 200, 200, 'ECONNRESET'])

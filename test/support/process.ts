@@ -92,10 +92,22 @@ export async function listening(spawned: Spawned): Promise<ServiceProcess> {
 export const startProcess = (...call: Parameters<typeof spawnProcess>): Promise<ServiceProcess> =>
   listening(spawnProcess(...call))
 
+/**
+ * Sends a request to a running service, again while it is answered 503: a connection to the database may take more than the two seconds
+ * that a request has for it, where other programs want the processors.
+ */
+export async function sendUntilServed(url: string, request: RequestInit): Promise<Response> {
+  for (const until = performance.now() + within(30_000); ; await pause(100)) {
+    const answer = await fetch(url, request)
+    if (answer.status !== 503 || performance.now() > until) return answer
+    await answer.body?.cancel()
+  }
+}
+
 /** A token from a running service. */
 export async function tokenFrom(origin: string, { email, password } = DEMO_PARTNER): Promise<string> {
   const authorization = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
-  const answer = await fetch(`${origin}/v1/auth/token`, { headers: { authorization } })
+  const answer = await sendUntilServed(`${origin}/v1/auth/token`, { headers: { authorization } })
   return ((await answer.json()) as { token: string }).token
 }
 
@@ -107,8 +119,8 @@ export async function lendFrom(
   const authorization = `Bearer ${await tokenFrom(origin)}`
   const post = async (path: string, body: object) => {
     const headers = { authorization, 'content-type': 'application/json' }
-    const answer = await fetch(`${origin}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    return (await answer.json()) as { id: string }
+    const request = { method: 'POST', headers, body: JSON.stringify(body) }
+    return (await (await sendUntilServed(`${origin}${path}`, request)).json()) as { id: string }
   }
   const externalId = `asha-${performance.now()}`
   await post('/v1/customers', { externalId })

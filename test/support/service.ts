@@ -7,11 +7,13 @@ import { findAccountByEmail } from '../../src/db/access/accounts.ts'
 import type { DatabaseOptions, Db } from '../../src/db/postgres/client.ts'
 import { createTokens } from '../../src/services/access/tokens.ts'
 import type { Deps } from '../../src/services/deps.ts'
+import { createPrinter, PATIENCE_MS } from '../../src/services/documents/pdf/printer.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { openTestClocks } from '../../src/services/testClock/testClocks.ts'
 import { follow, isAhead, machineClock, makeTest } from './ahead.ts'
 import { COUNTS, sendByClient } from './byClient.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
+import { within } from './patience.ts'
 import { patientReader } from './patientReader.ts'
 import { readJson, writeJson } from './recordIds.ts'
 import { requireSoundBook } from './soundBook.ts'
@@ -160,7 +162,8 @@ async function open(
   const clocks = { now: machineClock(clock), businessNow: clock.look }
   // On a machine at load, a process of tests looks at its sockets seconds later.
   const opened = await openService({ ...options, ...clocks, databaseUrl: url, patience: 'always' })
-  const deps = Object.assign(opened, { statements: patientReader() })
+  const printer = createPrinter({ patienceMs: within(4 * PATIENCE_MS), nice: 0 })
+  const deps = Object.assign(opened, { statements: patientReader(), printer })
   if (isAhead) await follow(deps, owner, clock)
   const app = await buildApp(deps)
   const tokens = { partner: await tokenOf(deps, DEMO_PARTNER), operator: await tokenOf(deps, DEMO_OPERATOR) }

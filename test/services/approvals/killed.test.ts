@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anAccount, lend, letWaitAbove, PASSWORD } from '../../support/approvals.ts'
 import { within } from '../../support/patience.ts'
-import { type ServiceProcess, startProcess, tokenFrom } from '../../support/process.ts'
+import { type ServiceProcess, sendUntilServed, startProcess, tokenFrom } from '../../support/process.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 // A process that is killed while it approves. The database stands still at a chosen place of the approval until it is dead.
@@ -68,9 +68,8 @@ describe('kill -9 of the process that approves', { timeout: within(60_000) }, ()
         await holder.query('SELECT pg_advisory_lock(4711)')
         const token = await tokenFrom(child.origin, { email: 'checker@lender.example', password: PASSWORD })
         const headers = { authorization: `Bearer ${token}` }
-        const approving = fetch(`${child.origin}${action}/approve`, { method: 'POST', headers }).catch(
-          () => 'no answer',
-        )
+        const request = { method: 'POST', headers }
+        const approving = sendUntilServed(`${child.origin}${action}/approve`, request).catch(() => 'no answer')
         await expect.poll(standing, { timeout: within(10_000) }).toBe(1)
         child.child.kill('SIGKILL')
         await child.ended

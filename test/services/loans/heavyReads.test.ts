@@ -4,8 +4,8 @@ import { createHeavyReads, HEAVY } from '../../../src/services/loans/heavyReads.
 import { within } from '../../support/patience.ts'
 
 /** Reads that end when the test ends them. */
-function play(waitMs?: number) {
-  const reads = createHeavyReads(waitMs === undefined ? {} : { waitMs })
+function play(waitMs = within(60_000)) {
+  const reads = createHeavyReads({ waitMs })
   const running: { name: string; end: () => void }[] = []
   const refused: string[] = []
   const read = (organizationId: number, name: string, weight = HEAVY) =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DEMO_PARTNER } from '../../../src/services/organizations/seedDemo.ts'
 import { within } from '../../support/patience.ts'
-import { type ServiceProcess, startProcess, tokenFrom } from '../../support/process.ts'
+import { type ServiceProcess, sendUntilServed, startProcess, tokenFrom } from '../../support/process.ts'
 import { randomFrom } from '../../support/random.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -57,7 +57,8 @@ async function topUp(left: number[], killAfter: number): Promise<number[]> {
   const send = async () => {
     for (let number = waiting.shift(); number !== undefined; number = waiting.shift()) {
       const body = JSON.stringify(secondOf(number))
-      const answer = await fetch(`${origin}/v1/loans`, { method: 'POST', headers, body }).catch(() => undefined)
+      const request = { method: 'POST', headers, body }
+      const answer = await sendUntilServed(`${origin}/v1/loans`, request).catch(() => undefined)
       if (answer === undefined) return
       // Made by a process that was killed before it answered.
       expect([200, 409]).toContain(answer.status)

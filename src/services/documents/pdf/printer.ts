@@ -30,8 +30,9 @@ export interface Printer {
 /**
  * Creates the threads that make PDFs: at a low priority where the system has one, so that requests about money come
  * first.
+ * @param options.patienceMs the longest that a PDF may take; `nice`: by how much the priority is lower
  */
-export function createPrinter(): Printer {
+export function createPrinter({ patienceMs = PATIENCE_MS, nice = 10 } = {}): Printer {
   let threads: Piscina<PdfRequest, Uint8Array> | undefined
   const pool = () => {
     threads ??= new Piscina({
@@ -39,14 +40,14 @@ export function createPrinter(): Printer {
       minThreads: 0,
       maxThreads: PDF_PLACES.atOnce,
       idleTimeout: IDLE_MS,
-      niceIncrement: 10,
+      niceIncrement: nice,
       resourceLimits: { maxOldGenerationSizeMb: MOST_MEGABYTES },
     })
     return threads
   }
   /** Makes a PDF on a thread. @throws LendingError `unavailable` for one that takes too long */
   async function run(request: PdfRequest): Promise<Buffer> {
-    const signal = AbortSignal.timeout(PATIENCE_MS)
+    const signal = AbortSignal.timeout(patienceMs)
     try {
       const { buffer, byteOffset, byteLength } = await pool().run(request, { signal })
       return Buffer.from(buffer, byteOffset, byteLength)

@@ -31,7 +31,7 @@ async function start(settings: Record<string, string> = {}): Promise<ServiceProc
 }
 
 // `process/ends.test.ts` has a second signal, at which all ends at once.
-describe('kill -TERM', { timeout: within(60_000) }, () => {
+describe('kill -TERM', () => {
   it('under load: not ready first, every request accepted gets its answer, none is reset, and the book is exact', async () => {
     const service = await start({ STOP_GRACE_MS: String(within(750)) })
     // Some callers keep their connections, others connect again for each request: answered, or never accepted.

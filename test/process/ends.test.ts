@@ -50,7 +50,7 @@ async function start(over: Record<string, string> = {}, options = {}): Promise<S
   return service
 }
 
-describe('together', { timeout: within(60_000) }, () => {
+describe('together', () => {
   it('npm start and Ctrl-C, which npm passes on and every process gets: what is in work is answered, then the embedded database is stopped', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'mkopo-processes-'))
     await chmod(directory, 0o755)
@@ -99,7 +99,7 @@ describe('together', { timeout: within(60_000) }, () => {
   })
 })
 
-describe('a start', { timeout: within(60_000) }, () => {
+describe('a start', () => {
   const refused = (over: Record<string, string>) =>
     startNode(['src/app/main.ts'], {
       ...settings(),

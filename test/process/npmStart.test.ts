@@ -3,7 +3,6 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { within } from '../support/patience.ts'
 import { lendFrom, type ServiceProcess, spawnProcess, startProcess, tokenFrom } from '../support/process.ts'
 
 let service: ServiceProcess
@@ -60,7 +59,7 @@ async function expectEndInOrder(send: (pid: number) => void): Promise<void> {
 }
 
 // Of several processes, `ends.test.ts` has Ctrl-C under npm, and `workers.test.ts` the signal to the primary alone.
-describe('npm start, on the embedded database', { timeout: within(90_000) }, () => {
+describe('npm start, on the embedded database', () => {
   it('serves; at SIGTERM to npm alone, as a supervisor sends it, the service and its database end in good order', async () => {
     const { origin, output } = await start(true)
     expect(output()).toContain('partner@example.com')

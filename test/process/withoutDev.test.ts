@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { within } from '../support/patience.ts'
 import { lendFrom, startProcess } from '../support/process.ts'
 
 // What is installed by `npm ci --omit=dev` is enough to run the service on a database that is elsewhere.
@@ -36,7 +35,7 @@ async function packagesWithoutDev(): Promise<string[]> {
     .map(([path]) => path)
 }
 
-describe('npm start after npm ci --omit=dev', { timeout: within(60_000) }, () => {
+describe('npm start after npm ci --omit=dev', () => {
   it('serves requests on the database that DATABASE_URL names', async () => {
     const settings = { DATABASE_URL: database.serviceUrl, KEY_ENCRYPTION_SECRET: 'a secret of the tests' }
     const service = await startProcess({ ...settings, SEED_DEMO: 'true' }, { cwd: folder })

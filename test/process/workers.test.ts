@@ -50,7 +50,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-describe('two processes', { timeout: within(60_000) }, () => {
+describe('two processes', () => {
   it('share the port, and each shows itself on one of its own; no secret is in their arguments', async () => {
     const { workers, child } = service
     expect(service.output()).toContain('in 2 processes')

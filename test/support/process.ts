@@ -73,7 +73,7 @@ export function spawnProcess(
 /** Returns a service once it listens, and has printed where. */
 export async function listening(spawned: Spawned): Promise<ServiceProcess> {
   const { child } = spawned
-  for (let waited = 0; waited < within(30_000); waited += 50) {
+  for (let waited = 0; waited < within(60_000); waited += 50) {
     const output = spawned.output()
     const origin = /listens on (http:\S+)/.exec(output)?.[1]
     if (origin !== undefined && output.includes('Ctrl-C')) {
@@ -160,7 +160,7 @@ export function lives(pid: number): boolean {
 
 /** Waits until none of its processes is left. */
 export const allGone = ({ workers }: ServiceProcess) =>
-  expect.poll(() => workers.filter(({ pid }) => lives(pid)), { timeout: within(5_000) }).toEqual([])
+  expect.poll(() => workers.filter(({ pid }) => lives(pid))).toEqual([])
 
 /** Told to stop twice, it does not wait for its grace to pass. */
 export async function expectEndAtOnce({ child, ended, origin }: ServiceProcess): Promise<void> {

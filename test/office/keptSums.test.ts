@@ -7,12 +7,7 @@ import { createKeptSums } from '../../src/office/keptSums.ts'
 const SECOND = 1_000
 
 /** Creates kept sums that are numbered as they are made, and take so many milliseconds. */
-function numbered(): {
-  tookMs: number
-  at: number
-  fails: boolean
-  of(organizationId?: number): Promise<{ n: number }>
-} {
+function numbered() {
   let [passed, n] = [0, 0]
   vi.spyOn(performance, 'now').mockImplementation(() => passed)
   const sums = createKeptSums(async () => {

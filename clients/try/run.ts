@@ -59,7 +59,10 @@ export async function runToEnd(command: string, args: readonly string[], options
     if (isLate) throw new Error(`${command} took more than ${seconds} s; see ${log}`)
     return { code: code ?? 1, output }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new NotHereError(`${command} is not installed`)
+    const { code, syscall } = error as NodeJS.ErrnoException
+    // EACCES: one of the folders in PATH may not be looked into.
+    if (syscall?.startsWith('spawn') && ['ENOENT', 'EACCES'].includes(code!))
+      throw new NotHereError(`${command} is not installed`)
     throw error
   } finally {
     clearTimeout(timer)

@@ -54,6 +54,12 @@ describe('a program of a trial', () => {
     await expect(run('mkopo-no-such-program', [], options())).rejects.toBeInstanceOf(NotHereError)
   })
 
+  it('that may not be run is not installed either', async () => {
+    await writeFile(join(folder, 'mkopo-no-program'), '', { mode: 0o644 })
+    const environment = { PATH: folder }
+    await expect(run('mkopo-no-program', [], { ...options(), environment })).rejects.toThrow(/is not installed/)
+  })
+
   it('that takes too long is killed', async () => {
     const endless = run(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { ...options(), seconds: 0.2 })
     await expect(endless).rejects.toThrow(/took more than 0.2 s/)

@@ -76,13 +76,14 @@ export interface Attempts {
  */
 export function countAttempts({ pool }: Pick<Db, 'pool'>, name: string, most: number, windowSeconds: number): Attempts {
   const limiter = new RateLimiterPostgres({
-    // The library reads a bigint as text, and ours come as bigints: it gets the driver's own types. Its timer keeps this
-    // function for the life of the process, so the function refers to the pool alone.
+    // The library reads a bigint as text, and ours come as bigints: it gets the driver's own types.
     storeClient: { query: (config: pg.QueryConfig) => pool.query({ ...config, types: pg.types }) },
     storeType: 'pool',
     keyPrefix: name,
     tableName: 'rate_limit',
     tableCreated: true,
+    // The timer of the library would delete expired counters, too, and never end: purgeCounters deletes them.
+    clearExpiredByTimeout: false,
     points: most,
     duration: windowSeconds,
   })

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createSignInLimits } from '../../../src/services/access/signInLimits.ts'
 import { drain } from '../../../src/services/jobs/job.ts'
 import { purgeJob } from '../../../src/services/jobs/serviceJobs.ts'
 import { providersOf } from '../../support/providers.ts'
@@ -45,6 +46,26 @@ describe('the purge', () => {
     await drain(purgeJob(service.deps))
     const { rows } = await service.owner.pool.query('SELECT state FROM payment_inbox ORDER BY state')
     expect(rows.map(({ state }) => state)).toEqual(['pending', 'unreadable', 'unreadable'])
+  })
+
+  it('deletes the counters of sign-ins whose time is over, which have no timer of their own', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const limits = createSignInLimits(service.owner)
+    const timers = vi.getTimerCount()
+    vi.useRealTimers()
+    expect(timers).toBe(0)
+    const counters = async () => {
+      const { rows } = await service.owner.pool.query('SELECT key FROM rate_limit ORDER BY key')
+      return rows.map(({ key }) => key.split(':')[0])
+    }
+    await limits.begin('somebody@example.com', '10.1.1.1')
+    const counted = await counters()
+    expect(counted).toContain('signin-all-address')
+    await drain(purgeJob(service.deps))
+    expect(await counters()).toEqual(counted)
+    await service.owner.pool.query('UPDATE rate_limit SET expire = $1', [service.clock.machineNow() - 1])
+    await drain(purgeJob(service.deps))
+    expect(await counters()).toEqual([])
   })
 
   it('deletes what it can where one of its statements fails, and says why', async () => {

@@ -184,7 +184,8 @@ describe('bookProvisions', () => {
     )
     const killed = async () => {
       const { rows } = await pool.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'posting_day'::regclass AND NOT granted`,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity JOIN pg_locks USING (pid)
+         WHERE datname = current_database() AND relation = 'posting_day'::regclass AND NOT granted`,
       )
       return rows.length > 0
     }

@@ -33,10 +33,9 @@ beforeAll(async () => {
     KEY_ENCRYPTION_SECRET: 'a secret of the tests',
     AUTH_URL,
     STOP_GRACE_MS: '0',
-    // As an operator has them who sets none. How late a busy machine makes the process is none of this.
+    // As an operator has them who sets none.
     RATE_LIMIT_ACCOUNT: '',
     RATE_LIMIT_ADDRESS: '',
-    MAX_LAG_MS: '60000',
   })
 }, within(120_000))
 afterAll(async () => {

@@ -7,6 +7,9 @@ const FACTOR = Number(process.env.TEST_PATIENCE ?? 1)
 /** A limit of time, in milliseconds on an idle machine, as it is on this one. */
 export const within = (milliseconds: number): number => milliseconds * FACTOR
 
+/** `MAX_LAG_MS` of the services of tests: how late a busy machine makes the timers of a process is no overload of the service. */
+export const PATIENT_LAG_MS = 60_000
+
 /** Returns the milliseconds of a processor that this thread has taken since a moment. */
 function processorMsSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.threadCpuUsage(before)

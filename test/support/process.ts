@@ -7,7 +7,7 @@ import { ONE_REQUEST_MS } from '../../src/process/ending.ts'
 import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { nodeSettings, programOf } from './children.ts'
 import { readExposition } from './exposition.ts'
-import { within } from './patience.ts'
+import { PATIENT_LAG_MS, within } from './patience.ts'
 
 /** What `npm start` runs, in a process of its own: it may be starting, serve, or have ended. */
 export interface Spawned {
@@ -55,8 +55,7 @@ export function spawnProcess(
       // The load of a test is that of one account.
       RATE_LIMIT_ACCOUNT: '1000000000',
       RATE_LIMIT_ADDRESS: '1000000000',
-      // How late a busy machine makes it is no overload of its own.
-      MAX_LAG_MS: '60000',
+      MAX_LAG_MS: String(PATIENT_LAG_MS),
       // An empty setting counts as not set, and leaves those above.
       ...Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== '')),
     },

@@ -2,6 +2,7 @@ import pino from 'pino'
 import type { Config } from '../../src/app/config.ts'
 import { CONNECT_PATIENTLY_MS } from '../../src/db/postgres/client.ts'
 import { type Origins, type Serving, startServing, stopServing } from '../../src/process/serving.ts'
+import { PATIENT_LAG_MS } from './patience.ts'
 
 /** A service that listens, in this process. */
 export interface Served extends Origins {
@@ -11,8 +12,12 @@ export interface Served extends Origins {
   stop(): Promise<void>
 }
 
-/** Starts a service in this process as `npm start` does, for tests of what listens: a process of its own takes two seconds of a core. */
-export async function serveHere(config: Config): Promise<Served> {
+/**
+ * Starts a service in this process as `npm start` does, for tests of what listens: a process of its own takes two seconds of a core.
+ * Its timers may be late: the work of the test is in this process, too.
+ */
+export async function serveHere(settings: Config): Promise<Served> {
+  const config = { ...settings, maxLagMs: PATIENT_LAG_MS }
   const serving: Serving = {}
   let lines = ''
   const log = pino({ level: 'warn' }, { write: (line: string) => (lines += line) })

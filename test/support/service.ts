@@ -13,7 +13,7 @@ import { openTestClocks } from '../../src/services/testClock/testClocks.ts'
 import { follow, isAhead, machineClock, makeTest } from './ahead.ts'
 import { COUNTS, sendByClient } from './byClient.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
-import { within } from './patience.ts'
+import { PATIENT_LAG_MS, within } from './patience.ts'
 import { patientReader } from './patientReader.ts'
 import { readJson, writeJson } from './recordIds.ts'
 import { requireSoundBook } from './soundBook.ts'
@@ -27,7 +27,7 @@ export const testConfig = (settings: Record<string, string> = {}): Config =>
     LOG_LEVEL: 'silent',
     // Tests send thousands at once, on machines that are busy: that is no overload here.
     MAX_IN_FLIGHT: '100000',
-    MAX_LAG_MS: '60000',
+    MAX_LAG_MS: String(PATIENT_LAG_MS),
     ...settings,
   })
 

@@ -233,7 +233,7 @@ describe('organizations move', { timeout: within(120_000) }, () => {
     const copy = 'INSERT INTO organization SELECT (jsonb_populate_record(NULL::organization, $1)).*'
     await run('two', copy, [organization!.row])
     expect(await refusal()).toBe('mkopo: the book two has another organization 1\n')
-    // A job of the service may have written its figures meanwhile.
+    // A job of the service may have written the figures of the copy meanwhile.
     const owner = await connectAsOwner(several.books.two.url)
     await deleteOrganization(owner, [{ name: 'organization', column: 'id' }], 1)
     await owner.end()

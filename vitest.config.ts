@@ -16,6 +16,16 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 
 useMemory()
 
+const RULES = 'test/tidy*.test.ts'
+const PROGRAMS = 'test/programs/*.test.ts'
+
+const withDatabase = {
+  // Nothing may depend on the zone of the server: it is neither UTC nor that of a lender, unless the caller names one.
+  env: { TZ: process.env.TZ ?? ELSEWHERE },
+  setupFiles: ['test/support/nothingLeft.ts', 'test/support/elsewhere.ts'],
+  globalSetup: ['test/support/globalSetup.ts'],
+}
+
 export default defineConfig({
   test: {
     // Processes, not threads: some tests kill what they have started, and each file has a database of its own.
@@ -37,18 +47,12 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: {
-          name: 'service',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/tidy*.test.ts'],
-          // Nothing may depend on the zone of the server: it is neither UTC nor that of a lender, unless the caller names one.
-          env: { TZ: process.env.TZ ?? ELSEWHERE },
-          setupFiles: ['test/support/nothingLeft.ts', 'test/support/elsewhere.ts'],
-          globalSetup: ['test/support/globalSetup.ts'],
-        },
+        test: { name: 'service', include: ['test/**/*.test.ts'], exclude: [RULES, PROGRAMS], ...withDatabase },
       },
+      // They start, flood, cut off and kill whole programs, which takes minutes: `npm run test:programs` runs them, `npm test` does not.
+      { extends: true, test: { name: 'programs', include: [PROGRAMS], ...withDatabase } },
       // The rules of the house need no database, so that checking them takes a second.
-      { extends: true, test: { name: 'tidy', include: ['test/tidy*.test.ts'] } },
+      { extends: true, test: { name: 'tidy', include: [RULES] } },
     ],
   },
 })

@@ -14,13 +14,7 @@ interface Campaign {
   readonly settings?: Readonly<Record<string, number>>
 }
 
-const tests = (...files: readonly string[]) => [
-  'node_modules/vitest/vitest.mjs',
-  'run',
-  '--project',
-  'service',
-  ...files,
-]
+const tests = (...files: readonly string[]) => ['node_modules/vitest/vitest.mjs', 'run', '--project', '!tidy', ...files]
 
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   arrears: {
@@ -40,7 +34,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   books: {
     tries:
       'two books under load, one of them cut off, killed and switched to its standby; and no directory for a while',
-    command: tests('test/process/booksUnderLoad.test.ts'),
+    command: tests('test/programs/booksUnderLoad.test.ts'),
     settings: { MKOPO_OUTAGES: 30, MKOPO_GONE_SECONDS: 240, MKOPO_SEED: 1 },
   },
   client: {
@@ -134,7 +128,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   },
   moves: {
     tries: 'a lender who is moved between two books while he works, by commands that are killed',
-    command: tests('test/process/moves.test.ts'),
+    command: tests('test/programs/moves.test.ts'),
     settings: { MKOPO_MOVES: 20, MKOPO_LOANS: 100_000, MKOPO_SEED: 1 },
   },
   office: {
@@ -143,7 +137,11 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   },
   outages: {
     tries: 'switches to a standby under load, full disks (as root) and silent connections',
-    command: tests('test/standby.test.ts', 'test/fullDisk.test.ts', 'test/silentConnection.test.ts'),
+    command: tests(
+      'test/programs/standby.test.ts',
+      'test/programs/fullDisk.test.ts',
+      'test/programs/silentConnection.test.ts',
+    ),
     settings: { MKOPO_SWITCHES: 30, MKOPO_FULL_DISKS: 10, MKOPO_SILENCES: 20 },
   },
   payments: {

@@ -28,7 +28,7 @@ const vitest = await createVitest('test', {
   root,
   run: true,
   watch: false,
-  project: ['service'],
+  project: ['service', 'programs'],
   bail: Number(bail),
   sequence: { sequencer: inOrderOf(root, files) },
   reporters: [telling],

@@ -43,7 +43,7 @@ describe('npm start that is refused, with exit code 1', { timeout: within(90_000
     expect(refused.output().trim()).toMatch(/^mkopo could not start: TENANT_ZONE: must be .* \(it is "Nowhere"\)$/)
   })
 
-  // `test/ops/process.test.ts` has the other ways in which it cannot be reached.
+  // `test/programs/ops.test.ts` has the other ways in which it cannot be reached.
   it('a database that cannot be reached: one line that names the setting', async () => {
     const DATABASE_URL = 'postgres://nobody:hidden@localhost:1/none'
     const refused = spawnProcess({ DATABASE_URL, KEY_ENCRYPTION_SECRET: 'a secret of the tests' })
@@ -55,7 +55,7 @@ describe('npm start that is refused, with exit code 1', { timeout: within(90_000
 })
 
 describe('why a start is refused, in one line', () => {
-  // `test/process/ends.test.ts` has those of several processes.
+  // `test/programs/ends.test.ts` has those of several processes.
   it.each(['PORT', 'OPS_PORT'])('%s that is taken', async (setting) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')

@@ -6,36 +6,36 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * here takes a few seconds at most, and follows by its path. A run of all files with `--reporter=json` measures them again.
  */
 const LONGEST = [
-  'test/process/ends.test.ts',
+  'test/programs/ends.test.ts',
   'test/readme.test.ts',
   'test/process/books.test.ts',
-  'test/observability/logEveryOperation.test.ts',
-  'test/process/workers.test.ts',
-  'test/fullDisk.test.ts',
+  'test/programs/logEveryOperation.test.ts',
+  'test/programs/workers.test.ts',
+  'test/programs/fullDisk.test.ts',
   'test/office/office.browser.test.ts',
-  'test/attack.test.ts',
-  'test/ops/bookImport.test.ts',
-  'test/services/walletStatements/hostile.test.ts',
-  'test/ops/process.test.ts',
-  'test/outage.test.ts',
-  'test/observability/tracing.test.ts',
+  'test/programs/attack.test.ts',
+  'test/programs/bookImport.test.ts',
+  'test/programs/hostile.test.ts',
+  'test/programs/ops.test.ts',
+  'test/programs/outage.test.ts',
+  'test/programs/tracing.test.ts',
   'test/api/partner/payments/wallets.test.ts',
   'test/ops/everyColumn.test.ts',
   'test/api/openapi/collection/collection.test.ts',
   'test/fuzz.test.ts',
-  'test/stop.test.ts',
+  'test/programs/stop.test.ts',
   'test/api/everyOperation.test.ts',
-  'test/standby.test.ts',
+  'test/programs/standby.test.ts',
   'test/services/walletStatements/layouts.test.ts',
   'test/ops/sealFaults.test.ts',
   'test/ops/rotation.test.ts',
-  'test/silentConnection.test.ts',
+  'test/programs/silentConnection.test.ts',
   'test/db/postgres/roles.test.ts',
   'test/api/limits/unreadAnswers.test.ts',
   'test/api/partner/exports/manyExports.test.ts',
   'test/services/testClock/passing.test.ts',
-  'test/process/npmStart.test.ts',
-  'test/process/booksUnderLoad.test.ts',
+  'test/programs/npmStart.test.ts',
+  'test/programs/booksUnderLoad.test.ts',
   'test/closeRace.test.ts',
   'test/office/today.test.ts',
   'test/services/portfolio/knownThen.test.ts',
@@ -50,7 +50,7 @@ const LONGEST = [
   'test/ops/accounts.test.ts',
   'test/api/partner/people/manyErasures.test.ts',
   'test/clients/typescript/service.test.ts',
-  'test/process/withoutDev.test.ts',
+  'test/programs/withoutDev.test.ts',
   'test/db/postgres/silence.test.ts',
   'test/ops/mcp.test.ts',
   'test/db/embedded/embedded.test.ts',
@@ -85,7 +85,7 @@ const LONGEST = [
 ]
 
 /** The projects one after the other: a process is ended where the next file is of another project, and what it has loaded is lost. */
-const PROJECTS = ['service', 'tidy']
+const PROJECTS = ['service', 'programs', 'tidy']
 
 /** Runs the files of a project together, and of those the files that take long before the others. */
 export class LongestFirst extends BaseSequencer {

@@ -16,7 +16,7 @@ export interface OpsForShells {
 
 /**
  * Serves the command line to shells. Each command has the arguments, the folder and the standard input that the shell gives
- * it, and prints and ends as the program does. Starting the program takes longer than most commands; `test/ops/process.test.ts` has it.
+ * it, and prints and ends as the program does. Starting the program takes longer than most commands; `test/programs/ops.test.ts` has it.
  * @param settings the environment of the commands
  */
 export async function serveOps(settings: Record<string, string>): Promise<OpsForShells> {

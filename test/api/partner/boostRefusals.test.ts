@@ -232,7 +232,7 @@ describe('a statement that could be anybody’s', () => {
   })
 })
 
-// test/services/walletStatements/hostile.test.ts has every kind of file; here are one for the memory, one for the pages and one for neither.
+// test/programs/hostile.test.ts has every kind of file; here are one for the memory, one for the pages and one for neither.
 describe('hostile files are refused, nothing is changed, and others are served meanwhile', () => {
   it.each<[string, () => Buffer | Promise<Buffer>, RegExp]>([
     ['1 GB deflated', () => hostile.decompressionBomb(2 ** 30, 'content'), /needs too much memory/],

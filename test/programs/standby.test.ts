@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BehindGateway, startBehindGateway } from './support/behindGateway.ts'
-import type { Gateway } from './support/gateway.ts'
-import { expectBook, type Sent, startLoad } from './support/load.ts'
-import { within } from './support/patience.ts'
-import type { ServiceProcess } from './support/process.ts'
-import { ask, type Node, startPrimary, startStandby } from './support/standby.ts'
+import { type BehindGateway, startBehindGateway } from '../support/behindGateway.ts'
+import type { Gateway } from '../support/gateway.ts'
+import { expectBook, type Sent, startLoad } from '../support/load.ts'
+import { within } from '../support/patience.ts'
+import type { ServiceProcess } from '../support/process.ts'
+import { ask, type Node, startPrimary, startStandby } from '../support/standby.ts'
 
 /** `npm run try -- outages` takes more. */
 const SWITCHES = Number(process.env.MKOPO_SWITCHES ?? 1)

@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FreshDatabase, freshDatabase } from './support/database.ts'
-import { type Gateway, openGateway } from './support/gateway.ts'
-import { expectExact, type Load, startLoad } from './support/load.ts'
-import { within } from './support/patience.ts'
-import { lendFrom, type ServiceProcess, startProcess } from './support/process.ts'
-import { requireSoundDatabase } from './support/soundBook.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { type Gateway, openGateway } from '../support/gateway.ts'
+import { expectExact, type Load, startLoad } from '../support/load.ts'
+import { within } from '../support/patience.ts'
+import { lendFrom, type ServiceProcess, startProcess } from '../support/process.ts'
+import { requireSoundDatabase } from '../support/soundBook.ts'
 
 // One connection of the pool accepts what it is sent and answers nothing any more; the database itself is well.
 

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DEMO_PARTNER } from '../src/services/organizations/seedDemo.ts'
-import { type FreshDatabase, freshDatabase } from './support/database.ts'
-import { freePort } from './support/freePort.ts'
-import { startLoad } from './support/load.ts'
-import { within } from './support/patience.ts'
-import { type ServiceProcess, startProcess } from './support/process.ts'
+import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { freePort } from '../support/freePort.ts'
+import { startLoad } from '../support/load.ts'
+import { within } from '../support/patience.ts'
+import { type ServiceProcess, startProcess } from '../support/process.ts'
 
 // deploy/haproxy.cfg in front of two instances, where HAProxy is installed; only addresses differ.
 const installed = spawnSync('haproxy', ['-v']).status === 0
@@ -34,7 +34,7 @@ beforeAll(async () => {
   database = await freshDatabase()
   for (const _ of [1, 2]) instances.push(await start())
   port = await freePort()
-  let text = await readFile(new URL('../deploy/haproxy.cfg', import.meta.url), 'utf8')
+  let text = await readFile(new URL('../../deploy/haproxy.cfg', import.meta.url), 'utf8')
   text = text.replace('bind :8080', `bind 127.0.0.1:${port}`).replace('127.0.0.1:8404', `127.0.0.1:${await freePort()}`)
   for (const [index, { origin }] of instances.entries())
     text = text.replaceAll(`mkopo-${index + 1}:3000`, new URL(origin).host)

@@ -4,10 +4,10 @@ import { connect } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FreshDatabase, freshDatabase } from './support/database.ts'
-import { answeredBy, expectExact, foundGone, outcomes, startLoad } from './support/load.ts'
-import { within } from './support/patience.ts'
-import { lendFrom, type ServiceProcess, startProcess, untilInWork } from './support/process.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { answeredBy, expectExact, foundGone, outcomes, startLoad } from '../support/load.ts'
+import { within } from '../support/patience.ts'
+import { lendFrom, type ServiceProcess, startProcess, untilInWork } from '../support/process.ts'
 
 let database: FreshDatabase
 const started: ServiceProcess[] = []
@@ -30,7 +30,7 @@ async function start(settings: Record<string, string> = {}): Promise<ServiceProc
   return service
 }
 
-// `process/ends.test.ts` has a second signal, at which all ends at once.
+// `ends.test.ts` has a second signal, at which all ends at once.
 describe('kill -TERM', () => {
   it('under load: not ready first, every request accepted gets its answer, none is reset, and the book is exact', async () => {
     const service = await start({ STOP_GRACE_MS: String(within(750)) })

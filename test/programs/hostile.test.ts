@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { currencyOf } from '../../../src/domain/money.ts'
-import * as hostile from '../../support/hostilePdf.ts'
-import { turnsDuring, within } from '../../support/patience.ts'
-import { patientReader, READER_PATIENCE_MS } from '../../support/patientReader.ts'
-import { drawn, fictionalStatement, statementPdf } from '../../support/statementPdf.ts'
+import { currencyOf } from '../../src/domain/money.ts'
+import * as hostile from '../support/hostilePdf.ts'
+import { turnsDuring, within } from '../support/patience.ts'
+import { patientReader, READER_PATIENCE_MS } from '../support/patientReader.ts'
+import { drawn, fictionalStatement, statementPdf } from '../support/statementPdf.ts'
 
 const TZS = currencyOf('TZS')
 /** Three times that of the service: the process that reads has a low priority, and the tests beside it have all cores busy. */

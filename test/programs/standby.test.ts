@@ -47,7 +47,7 @@ describe('a synchronous standby', { timeout: within(60_000 + SWITCHES * 30_000) 
       await expect.poll(ready, { timeout: within(5_000), interval: 50 }).toMatchObject(isStandby)
       await pause(500)
       await ask(standby.url, 'SELECT pg_promote()')
-      await expect.poll(async () => (await ready()).status, { timeout: within(5_000), interval: 50 }).toBe(200)
+      await expect.poll(ready, { timeout: within(5_000), interval: 50 }).toMatchObject({ status: 200 })
       await pause(1_000)
       await load.stop()
       sent.push(...load.sent)
@@ -61,14 +61,14 @@ describe('a synchronous standby', { timeout: within(60_000 + SWITCHES * 30_000) 
     await pause(500)
     const set = (text: string) => ask(primary.url, text, 'SELECT pg_reload_conf()')
     await set('ALTER SYSTEM SET default_transaction_read_only = on')
-    await expect.poll(async () => (await ready()).status, { timeout: within(5_000), interval: 50 }).toBe(503)
+    await expect.poll(ready, { timeout: within(5_000), interval: 50 }).toMatchObject({ status: 503 })
     await ask(
       primary.url,
       'SET default_transaction_read_only = off',
       'ALTER SYSTEM RESET default_transaction_read_only',
       'SELECT pg_reload_conf()',
     )
-    await expect.poll(async () => (await ready()).status, { timeout: within(5_000), interval: 50 }).toBe(200)
+    await expect.poll(ready, { timeout: within(5_000), interval: 50 }).toMatchObject({ status: 200 })
     await pause(500)
     await load.stop()
     sent.push(...load.sent)
@@ -87,7 +87,8 @@ describe('a synchronous standby', { timeout: within(60_000 + SWITCHES * 30_000) 
       body: { message: expect.stringContaining('its synchronous standby does not answer') },
     })
     await ask(primary.url, 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()')
-    expect((await repaid).status).toBe(200)
-    await expect.poll(async () => (await ready()).status, { timeout: within(5_000), interval: 50 }).toBe(200)
+    const answer = await repaid
+    expect({ status: answer.status, body: await answer.text() }).toMatchObject({ status: 200 })
+    await expect.poll(ready, { timeout: within(5_000), interval: 50 }).toMatchObject({ status: 200 })
   })
 })

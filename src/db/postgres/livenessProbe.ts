@@ -1,15 +1,20 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 import type { Db } from './client.ts'
-import { cut } from './client.ts'
+import { CONNECT_WITHIN_MS, cut } from './client.ts'
 import { DISK_FAILS } from './errors.ts'
 import { clockTrouble, clockWarning } from './server.ts'
 
-/** Milliseconds between two probes, and the milliseconds that a probe may take; each goes by a connection of its own. */
+/** Milliseconds between two probes, which go by a connection of their own, and the milliseconds that a probe may take. */
 const EVERY_MS = 400
 const PATIENCE_MS = 700
 /** While it is gone: often, so that its return is noticed at once. */
 const WHILE_GONE_MS = 200
+/**
+ * Milliseconds that a probe may take while the database is gone: as many as a request waits for a connection. Each of these probes opens
+ * one. With fewer, a database to which that takes longer would stay gone although it would serve requests.
+ */
+const PATIENCE_WHILE_GONE_MS = CONNECT_WITHIN_MS
 
 /** The state of the database according to the last probe. */
 export interface LivenessProbe {
@@ -86,7 +91,7 @@ export function startLivenessProbe(db: Db, { now, log }: ProbeOptions): Liveness
     let diskFailures = db.diskFailures()
     while (!stopped) {
       const before = heard
-      const answer = await probe.ask()
+      const answer = await probe.ask(gone === undefined ? PATIENCE_MS : PATIENCE_WHILE_GONE_MS)
       if (stopped) return
       if (answer?.isReadOnly) setGone(STANDBY)
       else if (answer || heard > before) {
@@ -178,8 +183,8 @@ function makeProbe(connectionString: string | undefined, now: () => number) {
 
   return {
     end: () => drop(client),
-    async ask(): Promise<Answer | undefined> {
-      const answer = await inTime(ask(), undefined)
+    async ask(patienceMs: number): Promise<Answer | undefined> {
+      const answer = await inTime(ask(), undefined, patienceMs)
       if (!answer) drop(client)
       return answer
     },
@@ -191,17 +196,18 @@ function makeProbe(connectionString: string | undefined, now: () => number) {
           (error: unknown) => error instanceof pg.DatabaseError && !DISK_FAILS.has(error.code),
         ),
         false,
+        PATIENCE_MS,
       ),
   }
 }
 
-/** An answer, or `late` where it takes too long. */
-async function inTime<T>(asked: Promise<T>, late: T): Promise<T> {
+/** Returns an answer, or `late` where it takes more than so many milliseconds. */
+async function inTime<T>(asked: Promise<T>, late: T, ms: number): Promise<T> {
   const waited = new AbortController()
   const answer = await Promise.race([
     asked,
     // Where this process was busy, the answer may lie there unread: it is given one more turn.
-    pause(PATIENCE_MS, undefined, { ref: false, signal: waited.signal })
+    pause(ms, undefined, { ref: false, signal: waited.signal })
       .then(() => turn())
       .then(() => turn(late))
       .catch(() => late),

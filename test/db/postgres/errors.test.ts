@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isUnavailable, isWorthRepeating, mayBeCausedByRow } from '../../../src/db/postgres/errors.ts'
 import { startLivenessProbe } from '../../../src/db/postgres/livenessProbe.ts'
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { type FreshDatabase, freshDatabase, openPatiently } from '../../support/database.ts'
+import { openGateway } from '../../support/gateway.ts'
 import { within } from '../../support/patience.ts'
 
 let fresh: FreshDatabase
@@ -81,6 +82,22 @@ describe('a server that takes no changes', () => {
       'the database takes changes again',
     ])
     await watch.stop()
+  })
+
+  it('that was gone is back as soon as a request would get a connection, which takes a second', async () => {
+    const gateway = await openGateway(fresh.url)
+    const db = openPatiently(gateway.url)
+    const log = { info: () => undefined, warn: () => undefined }
+    const watch = startLivenessProbe(db, { now: Date.now, log })
+    const soon = { timeout: within(10_000), interval: 10 }
+    gateway.cut()
+    await expect.poll(watch.trouble, soon).toBe('the database is gone')
+    gateway.delay(1_000)
+    gateway.mend()
+    await expect.poll(watch.trouble, soon).toBeUndefined()
+    await watch.stop()
+    await gateway.close()
+    await db.close()
   })
 
   it('a clock that differs by a second is told of once; by a minute, it is a trouble', async () => {

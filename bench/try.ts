@@ -176,7 +176,7 @@ export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   wallets: {
     tries:
       'messages of nine payment providers to instances that are killed: from wallets to loans, positions and statements',
-    command: tests('test/api/partner/payments/wallets.test.ts'),
+    command: tests('test/programs/wallets.test.ts'),
     settings: { MKOPO_PAYMENTS: 100_000, MKOPO_KILLS: 200, MKOPO_SEED: 1 },
   },
   webhooks: {

@@ -19,7 +19,7 @@ const LONGEST = [
   'test/programs/ops.test.ts',
   'test/programs/outage.test.ts',
   'test/programs/tracing.test.ts',
-  'test/api/partner/payments/wallets.test.ts',
+  'test/programs/wallets.test.ts',
   'test/ops/everyColumn.test.ts',
   'test/api/openapi/collection/collection.test.ts',
   'test/fuzz.test.ts',

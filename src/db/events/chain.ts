@@ -1,5 +1,5 @@
 import type { Db } from '../postgres/client.ts'
-import type { Transaction } from '../postgres/transaction.ts'
+import { isAlone, type Transaction } from '../postgres/transaction.ts'
 import { type ColumnTypes, columnValues, tableOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { SEALED_TRAIL, textsEach } from './sealedColumns.ts'
@@ -80,6 +80,8 @@ export async function claimChain(transaction: Transaction, organizationId: numbe
     })
   const { rows } = await claimed()
   if (rows[0]) return rows[0]
+  // The insert would wait until another instance that makes the same chain has sealed its first changes.
+  if (!(await isAlone(transaction, 'chain', organizationId))) return undefined
   const made = await transaction.query({
     name: 'open-chain',
     text: `INSERT INTO event_chain (organization_id, opened_at_change, change_id, sequence, hash, key_id)

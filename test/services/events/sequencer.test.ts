@@ -1,13 +1,16 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { claimChain } from '../../../src/db/events/chain.ts'
 import { readEvents } from '../../../src/db/events/eventList.ts'
+import { inTransaction } from '../../../src/db/postgres/transaction.ts'
 import { createEventHeads } from '../../../src/services/events/eventHeads.ts'
 import { chainSecret } from '../../../src/services/events/seal.ts'
 import { sequencerJob } from '../../../src/services/events/sequencer.ts'
 import { drain, workRound } from '../../../src/services/jobs/job.ts'
 import { noListener } from '../../../src/services/listener.ts'
 import { startSequencer } from '../../support/jobs.ts'
+import { anotherLender } from '../../support/lenders.ts'
 import { within } from '../../support/patience.ts'
 import { silent } from '../../support/quiet.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -143,6 +146,18 @@ describe('the sequencer', () => {
     expect(events.length - before).toBe(60)
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => BigInt(index + 1)))
     await other.close()
+  })
+
+  it('of two instances, one begins the chain of a lender, and the other does not wait for it', async () => {
+    const { db } = service.deps
+    await anotherLender(service, 7, 'UGX')
+    const claim = () => inTransaction(db, (transaction) => claimChain(transaction, 7))
+    const meanwhile = await inTransaction(db, async (transaction) => {
+      expect(await claimChain(transaction, 7)).toMatchObject({ sequence: 0n })
+      return claim()
+    })
+    expect(meanwhile).toBeUndefined()
+    expect(await claim()).toMatchObject({ sequence: 0n })
   })
 
   it('of one instance wakes those who wait there for what the sequencer of another numbered', async () => {

@@ -46,6 +46,12 @@ export const CONNECT_WITHIN_MS = 2_000
  */
 export const CONNECT_PATIENTLY_MS = 30_000
 
+/**
+ * How long a transaction of Prisma may wait for its connection, and take in all: the pool and the server, whose errors say why, end
+ * it earlier.
+ */
+const transactionOptions = { maxWait: 2 * CONNECT_PATIENTLY_MS, timeout: 2 * statementTimeout }
+
 /** The keys of a database: what neither writes a row of the trail nor reads a person's words needs none. */
 export interface Keys {
   /** Makes the stamps of the audit trail. */
@@ -116,7 +122,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Db {
   })
   pool.on('remove', (client) => clients.delete(client))
   // Made when it is first asked for: a client takes 20 ms, and a command or a pool beside the service may need none.
-  const prisma = lazily(() => new PrismaClient({ adapter: new PrismaPg(pool) }))
+  const prisma = lazily(() => new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions }))
   return {
     pool,
     get prisma() {

@@ -43,7 +43,11 @@ const unavailableKind = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'So
 
 /** pg and its pool give these no code. */
 const unavailableMessage =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|Unable to start a transaction in the given time)/
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
+
+/** Prisma gives all faults of its transactions one code: these had no connection in time, or took too long and were rolled back. */
+const unavailableTransaction =
+  /Transaction API error: (Unable to start a transaction in the given time|A \w+ cannot be executed on an expired transaction)/
 
 /** Whether the database could not be reached or did not answer in time: worth trying again, and nobody's mistake. */
 export function isUnavailable(error: unknown): boolean {
@@ -53,7 +57,7 @@ export function isUnavailable(error: unknown): boolean {
         (text) => typeof text === 'string' && (unavailableState.test(text) || unavailableCode.has(text)),
       ) ||
       (typeof kind === 'string' && unavailableKind.has(kind)) ||
-      (typeof message === 'string' && unavailableMessage.test(message)),
+      (typeof message === 'string' && (unavailableMessage.test(message) || unavailableTransaction.test(message))),
   )
 }
 

@@ -126,6 +126,26 @@ describe('a statement', () => {
     }
   })
 
+  it('in a transaction of Prisma is ended by the server alone: by its limits, which say why', async () => {
+    const db = openPatiently(fresh.url, { max: 1 })
+    const held = await db.pool.connect()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const done = db.prisma.$transaction(async (tx) => {
+        await tx.$queryRaw`SELECT 1`
+        vi.advanceTimersByTime(29_999)
+        return tx.$queryRaw`SELECT 2 AS two`
+      })
+      await new Promise((resolve) => setImmediate(resolve))
+      vi.advanceTimersByTime(29_999)
+      held.release()
+      expect(await done).toEqual([{ two: 2 }])
+    } finally {
+      vi.useRealTimers()
+      await db.close()
+    }
+  })
+
   it.each(ways)('%s, that fails says where it was sent from', async (_, send) => {
     const error = await thrown(async () => {
       await send(fresh.db.pool, 'SELECT nonsense')

@@ -37,6 +37,26 @@ describe('a server that takes no changes', () => {
   })
 
   it.each([
+    ['had no connection in time', { maxWait: 1 }, 'SELECT pg_sleep(0)'],
+    ['took too long', { timeout: 1 }, 'SELECT pg_sleep(0.05)'],
+  ])('a transaction of Prisma that %s is unavailable, and worth repeating', async (_, limit, statement) => {
+    const db = openPatiently(fresh.url, { max: 1 })
+    const held = 'maxWait' in limit ? await db.pool.connect() : undefined
+    for (const statements of [1, 2]) {
+      const error = await thrown(
+        db.prisma.$transaction(async (tx) => {
+          for (let sent = 0; sent < statements; sent++) await tx.$executeRawUnsafe(statement)
+        }, limit),
+      )
+      expect((error as { code?: unknown }).code).toBe('P2028')
+      expect(isUnavailable(error)).toBe(true)
+      expect(isWorthRepeating(error)).toBe(true)
+    }
+    held?.release()
+    await db.close()
+  })
+
+  it.each([
     ['53300', true],
     ['40P01', true],
     ['40001', true],

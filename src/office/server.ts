@@ -9,7 +9,7 @@ import { refuseHandedOver } from '../api/http/handedOver.ts'
 import { requestIdOf, whenClosed } from '../api/http/request.ts'
 import { connectionOptions, type LimitOptions, limitRequests } from '../api/limits/limits.ts'
 import { trustOf } from '../app/trust.ts'
-import { isUnavailable } from '../db/postgres/errors.ts'
+import { isWorthRepeating } from '../db/postgres/errors.ts'
 import { requirePermission } from '../domain/access/permissions.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Totals } from '../services/book/totals.ts'
@@ -206,7 +206,7 @@ interface Refused {
 }
 
 function sendRefusal(log: MonitorDeps['log'], { error, request, reply }: Refused): FastifyReply {
-  const failure = { faultNames: {}, requestId: request.id, unavailable: isUnavailable }
+  const failure = { faultNames: {}, requestId: request.id, unavailable: isWorthRepeating }
   request.failure = toFailure(error, failure)
   const { code, message, retryAfter } = request.failure
   if (code === 'internal') log.error({ err: error, reqId: request.id }, 'a page for operators failed')

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { explain } from '../app/explain.ts'
-import { isUnavailable } from '../db/postgres/errors.ts'
+import { isWorthRepeating } from '../db/postgres/errors.ts'
 import { type FaultNames, inNames, LendingError, ledByField } from '../domain/errors.ts'
 import { MOST_FEES } from '../domain/product/newCharges.ts'
 import { accountCommands, apiKeyCommands } from './commands/access/accounts.ts'
@@ -160,7 +160,7 @@ function inJson(error: unknown): object {
     return details.length > 0 ? { code, message, details } : { code, message }
   }
   const usage = error instanceof UsageError
-  return { code: usage ? 'usage' : isUnavailable(error) ? 'unavailable' : 'failed', message: inWords(error) }
+  return { code: usage ? 'usage' : isWorthRepeating(error) ? 'unavailable' : 'failed', message: inWords(error) }
 }
 
 /** Returns the names of fees and of their members: fees are counted from 1, in the order in which they are given. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { connectAsOwner, dropFence, listMovedTables, makeFence } from '../../src/db/directory/moving.ts'
 import { DEMO_AUDITOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
 import { formOf, type Office, openOffice, type Seen } from '../support/office.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -178,5 +179,29 @@ describe('an action on a customer or a product', () => {
     expect(answer.headers.location).toBe('/products?done=doneRetire')
     expect((await office.look('/products')).text).not.toContain('/products/4/do/retire')
     expect((await office.send('/products/4/do/retire', {})).status).toBe(200)
+  })
+})
+
+describe('a lender who is being moved to another book', () => {
+  it('sees the pages, and is answered 503 for an action: the same will do there', async () => {
+    const preview = await office.send('/products/3/do/retire', {})
+    const book = await connectAsOwner(service.owner.pool.options.connectionString!)
+    const tables = await listMovedTables(book)
+    await makeFence(book, tables, 1)
+    await book.query('INSERT INTO absent_organization VALUES (1, now())')
+    try {
+      // Later than the last request of the session that is stored.
+      service.clock.set('2026-03-01T12:05:00+03:00', 'machine')
+      expect((await office.look('/products')).status).toBe(200)
+      const { status, headers, text } = await answerTo('/products/3/do/retire', preview.text)
+      expect([status, headers['retry-after']]).toEqual([503, '2'])
+      expect(text).toContain('try again')
+    } finally {
+      await book.query('DELETE FROM absent_organization')
+      await dropFence(book, tables, 1)
+      await book.end()
+    }
+    const { answer } = await take('/products/3/do/retire', {})
+    expect(answer.headers.location).toBe('/products?done=doneRetire')
   })
 })

@@ -9,7 +9,7 @@ import {
   touchPageSession,
 } from '../../db/access/pageSessions.ts'
 import type { Whose } from '../../db/access/secondFactors.ts'
-import { isUnavailable } from '../../db/postgres/errors.ts'
+import { isWorthRepeating } from '../../db/postgres/errors.ts'
 import type { PermissionSet } from '../../domain/access/permissions.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { createReadCache } from '../../toolbox/readCache.ts'
@@ -136,7 +136,7 @@ export function createPageSessions(
     if (touched.size >= MOST_CACHED) touched.clear()
     touched.set(hash, now)
     await touchPageSession(db, hash, now).catch((error: unknown) => {
-      if (!isUnavailable(error)) throw error
+      if (!isWorthRepeating(error)) throw error
     })
   }
 

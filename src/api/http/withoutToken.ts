@@ -5,6 +5,7 @@ import { z } from 'zod'
 import manifest from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../app/config.ts'
 import { LendingError } from '../../domain/errors.ts'
+import { inTime } from '../../toolbox/inTime.ts'
 import { type Style, type StyleName, urlOf } from '../style.ts'
 import { Html, html } from './html.ts'
 
@@ -146,23 +147,12 @@ export function addHealth(app: FastifyInstance, { ready, stopping, trouble, book
       if (closing || stopping()) throw new LendingError('unavailable', 'the service is stopping')
       const found = trouble()
       if (found !== undefined) throw new LendingError('unavailable', found)
-      if (!(await inTime(ready))) throw new LendingError('unavailable', 'the database does not answer')
+      if (!(await answersInTime(ready))) throw new LendingError('unavailable', 'the database does not answer')
       return { status: 'ok', ...(books && { books: books() }) }
     },
   )
 }
 
 /** Returns false when the check fails or takes too long; for a load balancer both mean the same. */
-async function inTime(ready: () => Promise<boolean>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, false)
-  })
-  try {
-    return await Promise.race([ready(), late])
-  } catch {
-    return false
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const answersInTime = (ready: () => Promise<boolean>): Promise<boolean> =>
+  inTime(ready(), false, PATIENCE_MS).catch(() => false)

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
+import { readWhatCame } from '../../toolbox/inTime.ts'
 import type { Mac } from '../audit/mac.ts'
 import type { Stamping } from '../audit/stamp.ts'
 import type { PersonBox, Sealing } from '../customers/personBox.ts'
@@ -223,11 +224,13 @@ function attend(
       return ask(config, given, callback!)
     const [values, answer] = typeof given === 'function' ? [undefined, given as Answer] : [given, callback]
     const { answerWithin = longestSilence } = config as Patience
-    const silent = setTimeout(cut, answerWithin, client)
+    const statement = { client, isAnswered: false }
+    const silent = setTimeout(cutUnanswered, answerWithin, statement)
     const answered = silence.sent(client)
     const heard = (tell: Answer) =>
       ask(config, values, (error, result) => {
         clearTimeout(silent)
+        statement.isAnswered = true
         answered()
         if (error) failed(client, error)
         tell(error, result)
@@ -242,6 +245,15 @@ function attend(
     )
   }
   Object.assign(client, { query })
+}
+
+/** Ends the connection of a statement whose time is over, unless its answer has come. */
+async function cutUnanswered(statement: {
+  readonly client: pg.ClientBase
+  readonly isAnswered: boolean
+}): Promise<void> {
+  await readWhatCame()
+  if (!statement.isAnswered) cut(statement.client)
 }
 
 type Parse = (text: string) => unknown
@@ -314,6 +326,7 @@ function watchSilence(connectionString: string): SilenceWatch {
         unanswered.map(([client]) => pidOf(client)),
       )
       await pause(ARRIVAL_MS, undefined, { ref: false })
+      await readWhatCame()
       for (const [client, since] of unanswered)
         if (pending.get(client) === since && !working.has(pidOf(client))) cut(client)
     } catch {

@@ -1,5 +1,6 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
+import { inTime } from '../../toolbox/inTime.ts'
 import type { Db } from './client.ts'
 import { CONNECT_WITHIN_MS, cut } from './client.ts'
 import { DISK_FAILS } from './errors.ts'
@@ -199,19 +200,4 @@ function makeProbe(connectionString: string | undefined, now: () => number) {
         PATIENCE_MS,
       ),
   }
-}
-
-/** Returns an answer, or `late` where it takes more than so many milliseconds. */
-async function inTime<T>(asked: Promise<T>, late: T, ms: number): Promise<T> {
-  const waited = new AbortController()
-  const answer = await Promise.race([
-    asked,
-    // Where this process was busy, the answer may lie there unread: it is given one more turn.
-    pause(ms, undefined, { ref: false, signal: waited.signal })
-      .then(() => turn())
-      .then(() => turn(late))
-      .catch(() => late),
-  ])
-  waited.abort()
-  return answer
 }

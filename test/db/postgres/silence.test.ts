@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { isUnavailable } from '../../../src/db/postgres/errors.ts'
+import { inTime } from '../../../src/toolbox/inTime.ts'
 import { type FreshDatabase, freshDatabase, openPatiently } from '../../support/database.ts'
 import { openGateway } from '../../support/gateway.ts'
 import { within } from '../../support/patience.ts'
@@ -57,5 +58,29 @@ describe('a statement that is not answered', () => {
     const error = await fresh.db.pool.query(config).catch((thrown: unknown) => thrown)
     expect(isUnavailable(error)).toBe(true)
     expect(performance.now() - began).toBeLessThan(within(2_500))
+  })
+})
+
+describe('an answer that lies unread, in a process that was busy when its time was over', () => {
+  const beBusy = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+  let client: pg.PoolClient
+  beforeEach(async () => {
+    client = await fresh.db.pool.connect()
+  })
+  afterEach(() => client.release(true))
+
+  it('is the answer of its statement', async () => {
+    const asked = client.query({ text: 'SELECT 1 AS one', answerWithin: 100 } as pg.QueryConfig)
+    beBusy(500)
+    expect((await asked).rows).toEqual([{ one: 1 }])
+  })
+
+  it('is in time for who waits for it, and nothing is that has not come', async () => {
+    const asked = client.query('SELECT 1 AS one').then(() => 'came')
+    const answer = inTime(asked, 'late', 100)
+    beBusy(500)
+    expect(await answer).toBe('came')
+    expect(await inTime(new Promise(() => undefined), 'late', 1)).toBe('late')
+    await expect(inTime(Promise.reject(new Error('gone')), 'late', 1_000)).rejects.toThrow('gone')
   })
 })

@@ -4,7 +4,7 @@ import type { StoredChange } from '../../domain/loan/change/changeText.ts'
 import type { PaymentChange } from '../../domain/payments/paymentChange.ts'
 import { PAYMENT, paymentFromText } from '../../domain/payments/paymentText.ts'
 import type { Db } from '../postgres/client.ts'
-import type { Transaction } from '../postgres/transaction.ts'
+import { isAlone, type Transaction } from '../postgres/transaction.ts'
 import { arrayOf } from '../queries/rows.ts'
 import { statement } from '../queries/statement.ts'
 import { HEAD_COLUMNS, type JournalHead } from './journalHead.ts'
@@ -45,6 +45,8 @@ export async function claimJournal(
     })
   const { rows } = await claimed()
   if (rows[0]) return rows[0]
+  // The insert would wait until another instance that makes the same journal has posted its first changes.
+  if (!(await isAlone(transaction, 'journal', organizationId))) return undefined
   const made = await transaction.query({
     name: 'open-journal',
     text: `INSERT INTO journal (organization_id, change_id, sequence, posting_id, chart_version)

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { claimJournal } from '../../../src/db/accounting/keeping.ts'
+import { inTransaction } from '../../../src/db/postgres/transaction.ts'
 import { SLOTS, type Slot } from '../../../src/domain/accounting/slots.ts'
 import { journalJob } from '../../../src/services/accounting/keeper.ts'
 import { drain, workRound } from '../../../src/services/jobs/job.ts'
@@ -6,6 +8,7 @@ import { noListener } from '../../../src/services/listener.ts'
 import { sweepJob } from '../../../src/services/loans/sweep.ts'
 import { DEMO_OPERATOR } from '../../../src/services/organizations/seedDemo.ts'
 import { keepJournal } from '../../support/journal.ts'
+import { anotherLender } from '../../support/lenders.ts'
 import { opsOn } from '../../support/ops.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -57,6 +60,18 @@ async function postingsOf(loan: string): Promise<Row[]> {
 const linesOf = async (loan: string) => (await postingsOf(loan)).map(({ kind, lines }) => ({ kind, ...lines }))
 
 describe('the journal', () => {
+  it('is made by one of two instances, and the other does not wait for it', async () => {
+    const { db } = service.deps
+    await anotherLender(service, 7, 'UGX')
+    const claim = () => inTransaction(db, (transaction) => claimJournal(transaction, 7))
+    const meanwhile = await inTransaction(db, async (transaction) => {
+      expect(await claimJournal(transaction, 7)).toMatchObject({ changeId: 0n })
+      return claim()
+    })
+    expect(meanwhile).toBeUndefined()
+    expect(await claim()).toMatchObject({ changeId: 0n })
+  })
+
   it('posts a loan, a repayment and its reversal as differences of what the loan contributes', async () => {
     const loan = await lend()
     const { id } = await post(loan, 'repayments', { transactionAmount: 700 })

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectAsOwner, deleteOrganization } from '../../src/db/directory/moving.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { connectAsOwner, deleteOrganization, unpublish } from '../../src/db/directory/moving.ts'
 import { aloneFor } from '../../src/db/postgres/transaction.ts'
 import { checkBook } from '../../src/services/book/bookCheck.ts'
 import { DEMO_OPERATOR, DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
@@ -11,13 +11,19 @@ import type { Wire } from '../support/wire.ts'
 const PASSWORD = 'a password of the tests'
 const SECOND = { email: 'admin@second.example', password: PASSWORD }
 
+/** The books, as readiness says of them. */
+const ALL_WELL = { one: 'ok', two: 'ok', directory: 'ok' }
+
 let several: SeveralBooks
 /** Tokens of a USER of organization 1, of the book `one`, and of an ADMIN of organization 2, of the book `two`. */
 let tokens: { first: string; second: string }
 
 beforeAll(async () => {
   several = await startSeveralBooks()
-  const { ops, tokenOf } = several
+  const { ops, call, tokenOf } = several
+  // A book to which connecting takes over 2 s is opened after the start.
+  const isWell = async () => expect((await call('/health/ready')).body.books).toEqual(ALL_WELL)
+  await vi.waitFor(isWell, { timeout: within(30_000) })
   // Of the slot 1 * 2654435761 mod 1024: the books share the slots in halves.
   expect((await ops('organizations create Second --currency KES --id 2')).code).toBe(0)
   const { email, password } = SECOND
@@ -91,10 +97,7 @@ describe('a service of two books', { timeout: within(60_000) }, () => {
 
   it('says in readiness and in the metrics how each book is', async () => {
     const { call, opsOrigin } = several
-    expect((await call('/health/ready')).body).toEqual({
-      status: 'ok',
-      books: { one: 'ok', two: 'ok', directory: 'ok' },
-    })
+    await expect.poll(async () => (await call('/health/ready')).body).toEqual({ status: 'ok', books: ALL_WELL })
     const page = await (await fetch(`${opsOrigin}/metrics`)).text()
     for (const book of ['one', 'two', 'directory']) expect(page).toContain(`mkopo_db_up{book="${book}"} 1`)
     expect(page).toMatch(/mkopo_job_last_success_timestamp_seconds\{job="sequencer",book="two"\}/)
@@ -149,6 +152,26 @@ describe('a service of two books', { timeout: within(60_000) }, () => {
   })
 })
 
+it('a slot of a move is dropped once its sender has ended, however long that takes', async () => {
+  const book = await connectAsOwner(several.books.one.url)
+  let refusals = 2
+  const slow: typeof book = {
+    ...book,
+    query: async (text, values) => {
+      if (text.includes('pg_drop_replication_slot') && refusals-- > 0)
+        throw Object.assign(new Error('replication slot "mkopo_move_1" is active for PID 7'), { code: '55006' })
+      return book.query(text, values)
+    },
+  }
+  try {
+    await book.query(`SELECT pg_create_logical_replication_slot('mkopo_move_1', 'pgoutput')`)
+    await unpublish(slow, 1)
+    expect(await book.query('SELECT FROM pg_replication_slots WHERE database = current_database()')).toEqual([])
+  } finally {
+    await book.end()
+  }
+})
+
 describe('organizations move', { timeout: within(120_000) }, () => {
   const bookOf = async (organizationId: number) =>
     (
@@ -188,7 +211,9 @@ describe('organizations move', { timeout: within(120_000) }, () => {
     await expect
       .poll(async () => (await checkBook(two.deps, { organizationId: 1 })).differences, { timeout: within(20_000) })
       .toEqual([])
-    const slots = await several.books.one.db.pool.query('SELECT slot_name FROM pg_replication_slots')
+    const slots = await several.books.one.db.pool.query(
+      'SELECT slot_name FROM pg_replication_slots WHERE database = current_database()',
+    )
     expect(slots.rows).toEqual([])
   })
 

@@ -125,8 +125,8 @@ export async function dropFence(
     )
 }
 
-/** SQLSTATE: a lock was not given in time; two waited for each other. */
-const BUSY: ReadonlySet<unknown> = new Set(['55P03', '40P01'])
+/** SQLSTATE: a lock was not given in time; two waited for each other; a slot whose sender was told to end, and has not ended yet. */
+const BUSY: ReadonlySet<unknown> = new Set(['55P03', '40P01', '55006'])
 
 /** Does what waits for others only shortly, and again until it is done: who came after it waits behind it. */
 async function withShortWaits(book: OwnerConnection, make: () => Promise<unknown>): Promise<void> {

@@ -16,6 +16,7 @@ import { openKeyRing } from '../services/access/keyRing.ts'
 import { openRootSecret } from '../services/access/rootSecret.ts'
 import { createSignIn } from '../services/access/signIn.ts'
 import { signerPlace } from '../services/access/tokens.ts'
+import { JOURNAL_PATIENCE } from '../services/accounting/caughtUp.ts'
 import { FILE_PLACES } from '../services/book/bookExport.ts'
 import { openPeople } from '../services/customers/people.ts'
 import type { Deps } from '../services/deps.ts'
@@ -137,6 +138,7 @@ export async function openService(options: ServiceOptions): Promise<Deps> {
       listener,
       tokenSigner,
       signIn,
+      journalPatience: JOURNAL_PATIENCE,
       organizations: cacheOrganizations(db, now),
       channels: cacheChannels(db, now),
       channelSecrets: cacheChannelSecrets(db, now),

@@ -3,7 +3,15 @@ import type { Db } from '../db/postgres/client.ts'
 import type { Directory } from './directory/directory.ts'
 import type { Listener } from './listener.ts'
 
-/** The parts of the service that rest on no other: the settings, the clocks, the database, and the listener that is told what happens. */
+/** The longest that answers wait for the journal, in milliseconds. */
+export interface JournalPatience {
+  /** An answer that needs the changes of before. */
+  readonly readMs: number
+  /** The answer to a change of the journal itself: a chart, a close, a booking. */
+  readonly changeMs: number
+}
+
+/** The parts of the service that rest on no other: the settings, the clocks, the database, how long answers wait, and the listener that is told what happens. */
 export interface Base {
   readonly config: Config
   /**
@@ -16,6 +24,7 @@ export interface Base {
   readonly db: Db
   /** Where accounts, API keys and payment channels are found, where there are several books. */
   readonly directory: Directory
+  readonly journalPatience: JournalPatience
   /** Listens to what happens in the service, such as its metrics do. */
   readonly listener: Listener
 }

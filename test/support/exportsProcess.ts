@@ -7,7 +7,7 @@ import { testConfig } from './service.ts'
 
 const [, , databaseUrl = '', loansAStep = '500'] = process.argv
 const config = testConfig({ DATABASE_CONNECTIONS: '4' })
-const deps = await openService({ config, databaseUrl, now: Date.now, skipMigrations: true })
+const deps = await openService({ config, databaseUrl, now: Date.now, skipMigrations: true, patience: 'always' })
 const job = exportsJob(deps, { loansAStep: Number(loansAStep) })
 process.stdout.write('works\n')
 while ((await workRound(job)).left !== 'done');

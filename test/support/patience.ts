@@ -1,3 +1,5 @@
+import type { JournalPatience } from '../../src/services/base.ts'
+
 /**
  * By how many times longer than on an idle machine the tests wait, and let things take: one factor for all limits of
  * time. `vitest.config.ts` sets it, by the load of the machine when the tests begin, unless `TEST_PATIENCE` is set.
@@ -9,6 +11,9 @@ export const within = (milliseconds: number): number => milliseconds * FACTOR
 
 /** `MAX_LAG_MS` of the services of tests: how late a busy machine makes the timers of a process is no overload of the service. */
 export const PATIENT_LAG_MS = 60_000
+
+/** How long answers of the services of tests wait for the journal: on a busy machine its jobs get their turn later. */
+export const PATIENT_WITH_JOURNALS: JournalPatience = { readMs: within(30_000), changeMs: within(30_000) }
 
 /** Returns the milliseconds of a processor that this thread has taken since a moment. */
 function processorMsSince(before: NodeJS.CpuUsage): number {

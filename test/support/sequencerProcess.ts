@@ -7,7 +7,7 @@ import { testConfig } from './service.ts'
 const [, , databaseUrl = ''] = process.argv
 // Few connections: a killed process leaves its own open until the server notices, and tests share the server.
 const config = testConfig({ DATABASE_CONNECTIONS: '4' })
-const deps = await openService({ config, databaseUrl, now: Date.now, skipMigrations: true })
+const deps = await openService({ config, databaseUrl, now: Date.now, skipMigrations: true, patience: 'always' })
 const log = {
   info: () => undefined,
   error: (context: object, message: string) => void process.stdout.write(`${message} ${JSON.stringify(context)}\n`),

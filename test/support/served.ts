@@ -2,7 +2,7 @@ import pino from 'pino'
 import type { Config } from '../../src/app/config.ts'
 import { CONNECT_PATIENTLY_MS } from '../../src/db/postgres/client.ts'
 import { type Origins, type Serving, startServing, stopServing } from '../../src/process/serving.ts'
-import { PATIENT_LAG_MS } from './patience.ts'
+import { PATIENT_LAG_MS, PATIENT_WITH_JOURNALS } from './patience.ts'
 
 /** A service that listens, in this process. */
 export interface Served extends Origins {
@@ -27,7 +27,10 @@ export async function serveHere(settings: Config): Promise<Served> {
   try {
     const origins = await startServing(serving, options)
     // A test about the two seconds of a request has several books, or a process of its own.
-    if (config.books.length === 0) serving.deps!.db.setConnectWithin(CONNECT_PATIENTLY_MS)
+    if (config.books.length === 0) {
+      serving.deps!.db.setConnectWithin(CONNECT_PATIENTLY_MS)
+      Object.assign(serving.deps!, { journalPatience: PATIENT_WITH_JOURNALS })
+    }
     return { ...origins, serving, log: () => lines, stop }
   } catch (error) {
     await stop()

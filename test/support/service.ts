@@ -13,7 +13,7 @@ import { openTestClocks } from '../../src/services/testClock/testClocks.ts'
 import { follow, isAhead, machineClock, makeTest } from './ahead.ts'
 import { COUNTS, sendByClient } from './byClient.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
-import { PATIENT_LAG_MS, within } from './patience.ts'
+import { PATIENT_LAG_MS, PATIENT_WITH_JOURNALS, within } from './patience.ts'
 import { patientReader } from './patientReader.ts'
 import { readJson, writeJson } from './recordIds.ts'
 import { requireSoundBook } from './soundBook.ts'
@@ -148,7 +148,9 @@ export async function startService(
   const database = await freshDatabase()
   const clock = heldClock(FIRST_DAY)
   if (isAhead) await makeTest(database.db)
-  return open(database, clock, { config: testConfig(settings), database: options }, database.drop)
+  // A machine at load takes longer over a change that others wait for.
+  const patient = { lockTimeout: within(5_000), ...options }
+  return open(database, clock, { config: testConfig(settings), database: patient }, database.drop)
 }
 
 async function open(
@@ -163,7 +165,7 @@ async function open(
   // On a machine at load, a process of tests looks at its sockets seconds later.
   const opened = await openService({ ...options, ...clocks, databaseUrl: url, patience: 'always' })
   const printer = createPrinter({ patienceMs: within(4 * PATIENCE_MS), nice: 0 })
-  const deps = Object.assign(opened, { statements: patientReader(), printer })
+  const deps = Object.assign(opened, { statements: patientReader(), printer, journalPatience: PATIENT_WITH_JOURNALS })
   if (isAhead) await follow(deps, owner, clock)
   const app = await buildApp(deps)
   const tokens = { partner: await tokenOf(deps, DEMO_PARTNER), operator: await tokenOf(deps, DEMO_OPERATOR) }

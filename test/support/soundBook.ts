@@ -18,7 +18,7 @@ export async function requireSoundBook(deps: Deps): Promise<void> {
 /** Checks the book of a database that the service of another process serves, with the secret of the tests. */
 export async function requireSoundDatabase(databaseUrl: string, secret = 'a secret of the tests'): Promise<void> {
   const config = readConfig({ KEY_ENCRYPTION_SECRET: secret, LOG_LEVEL: 'silent' })
-  const deps = await openService({ config, databaseUrl, now: Date.now, skipMigrations: true })
+  const deps = await openService({ config, databaseUrl, now: Date.now, skipMigrations: true, patience: 'always' })
   try {
     await requireSoundBook(deps)
   } finally {

@@ -12,7 +12,7 @@ import type { Caller } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
 import { journalCaughtUp } from './caughtUp.ts'
 
-type BookDeps = Pick<Deps, 'db' | 'config' | 'now'>
+type BookDeps = Pick<Deps, 'db' | 'config' | 'now' | 'journalPatience'>
 
 /** Provisions to book. */
 export interface BookingRequest extends ProvisionBooking {
@@ -27,8 +27,6 @@ export interface BookedProvisions {
   readonly postings: readonly ProvisionDifference[]
 }
 
-/** The longest that an answer waits for the journal to come to a booking. */
-const MOST_MS = 10_000
 /** The first pause between two looks; the pauses double up to the longest. */
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 200
@@ -45,7 +43,7 @@ export async function bookProvisions(
   deps: BookDeps,
   caller: Caller,
   request: BookingRequest,
-  mostMs = MOST_MS,
+  mostMs = deps.journalPatience.changeMs,
 ): Promise<BookedProvisions> {
   requirePermission(caller, 'accounting.manage')
   const { db, now, config } = deps
@@ -108,7 +106,7 @@ async function waitFor({ db }: BookDeps, organizationId: number, changeId: bigin
  * @throws LendingError `unavailable` while the journal is behind
  */
 export async function readBookedProvisions(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'journalPatience'>,
   organizationId: number,
   asOf: LocalDate,
 ): Promise<Provision[]> {

@@ -4,13 +4,14 @@ import { findPeriods } from '../../db/accounting/periods.ts'
 import type { LocalDate } from '../../domain/dates.ts'
 import { LendingError } from '../../domain/errors.ts'
 import { createSingleFlight, type SingleFlight } from '../../toolbox/singleFlight.ts'
+import type { JournalPatience } from '../base.ts'
 import type { Deps } from '../deps.ts'
 import { closedAsOf } from './periods.ts'
 
-type WaitDeps = Pick<Deps, 'db'>
+export const JOURNAL_PATIENCE: JournalPatience = { readMs: 5_000, changeMs: 10_000 }
 
-/** The longest that an answer waits for the journal. */
-const MOST_MS = 5_000
+type WaitDeps = Pick<Deps, 'db' | 'journalPatience'>
+
 /** The first pause between two looks at a journal that is waited for; the pauses double up to the longest. */
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 200
@@ -24,9 +25,9 @@ const looks = new WeakMap<WaitDeps['db'], SingleFlight<number, JournalHead>>()
  * @throws LendingError `unavailable` while it has not, after 5 s
  */
 export async function journalCaughtUp(
-  { db }: WaitDeps,
+  { db, journalPatience }: WaitDeps,
   organizationId: number,
-  mostMs = MOST_MS,
+  mostMs = journalPatience.readMs,
 ): Promise<JournalHead> {
   const wanted = await lastChange(db, organizationId)
   const hasAll = ({ walkedTo, changeId }: JournalHead) => walkedTo === null && changeId >= wanted

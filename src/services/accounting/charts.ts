@@ -41,8 +41,6 @@ export async function getChart({ db }: Pick<Deps, 'db'>, caller: Caller): Promis
 
 const AGAIN_SECONDS = 1
 
-/** The longest that an answer waits for the journal to come to a chart. */
-const MOST_MS = 10_000
 /** The first pause between two looks; the pauses double up to the longest. */
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 200
@@ -54,10 +52,10 @@ const LONGEST_PAUSE_MS = 200
  *   removed or changes its type, and for a slot of provisions that is left out once some are booked; `unavailable` while the journal is behind
  */
 export async function setChart(
-  deps: Pick<Deps, 'db' | 'now'>,
+  deps: Pick<Deps, 'db' | 'now' | 'journalPatience'>,
   caller: Caller,
   request: NewChart,
-  mostMs = MOST_MS,
+  mostMs = deps.journalPatience.changeMs,
 ): Promise<ChartView> {
   requirePermission(caller, 'accounting.manage')
   const { organizationId } = caller

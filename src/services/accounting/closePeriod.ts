@@ -30,8 +30,6 @@ export interface ClosedPeriod {
 
 type ClosingDeps = Core & Pick<Writing, 'loanBatches'>
 
-/** The longest that an answer waits for the journal to come to a close. */
-const MOST_MS = 10_000
 const AGAIN_MS = 25
 
 /**
@@ -142,8 +140,12 @@ function requireOldest(asked: string, oldest: LocalDate | null): void {
 }
 
 /** Waits until the journal has come to a close. @throws LendingError `unavailable` after 10 s */
-async function waitForClose({ db }: Core, organizationId: number, firstDay: LocalDate): Promise<ClosedPeriod> {
-  const until = performance.now() + MOST_MS
+async function waitForClose(
+  { db, journalPatience }: ClosingDeps,
+  organizationId: number,
+  firstDay: LocalDate,
+): Promise<ClosedPeriod> {
+  const until = performance.now() + journalPatience.changeMs
   for (;;) {
     const period = await findPeriod(db, organizationId, firstDay)
     const closed = period && closedOf(period)

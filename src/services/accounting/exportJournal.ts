@@ -34,7 +34,7 @@ interface Writer {
   end(postings: number): string
 }
 
-type ExportDeps = Pick<Deps, 'db' | 'config' | 'organizations'>
+type ExportDeps = Pick<Deps, 'db' | 'config' | 'organizations' | 'journalPatience'>
 
 /**
  * Writes a month of the journal of the caller's organization as a file, as of now, a bounded part at a time: the next

@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts'
 import { getOrganization } from '../organizations/organizations.ts'
 import { readBooks } from './trialBalance.ts'
 
-type ReadDeps = Pick<Deps, 'db' | 'config' | 'now' | 'organizations'>
+type ReadDeps = Pick<Deps, 'db' | 'config' | 'now' | 'organizations' | 'journalPatience'>
 
 /** The books of one currency over some days: each part is of the same postings. */
 export interface BooksOfCurrency {

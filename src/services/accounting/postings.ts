@@ -56,7 +56,7 @@ const MOST_SPANS = 5
  * @throws LendingError `permission_denied`, `invalid_argument`; `unavailable` while the journal is behind, but for days that are all in closed months
  */
 export async function listPostings(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'journalPatience'>,
   caller: Caller,
   { rows, ...request }: PostingsRequest,
 ): Promise<PostingsFound> {

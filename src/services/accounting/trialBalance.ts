@@ -44,7 +44,7 @@ export interface TrialBalanceView extends TrialBalance {
   readonly sequence: bigint
 }
 
-type ReadDeps = Pick<Deps, 'db' | 'config' | 'now' | 'organizations'>
+type ReadDeps = Pick<Deps, 'db' | 'config' | 'now' | 'organizations' | 'journalPatience'>
 
 /**
  * Returns the trial balance of the caller's organization.
@@ -79,7 +79,7 @@ export interface ReadBooks {
  * @throws LendingError `unavailable` while the journal is behind, but for a closed month as booked
  */
 export async function readBooks<Answer>(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'journalPatience'>,
   { organizationId, basis, asOf: lastDay, productId }: PostedUpTo,
   read: (books: ReadBooks) => Promise<Answer>,
 ): Promise<Answer> {
@@ -118,7 +118,11 @@ export async function closingText(queries: Queries, organizationId: number, last
  * Returns the text of which the hash of a close is made, of the caller's organization.
  * @throws LendingError `permission_denied`; `unavailable` while the journal is behind
  */
-export async function getClosingText(deps: Pick<Deps, 'db'>, caller: Caller, lastDay: LocalDate): Promise<string> {
+export async function getClosingText(
+  deps: Pick<Deps, 'db' | 'journalPatience'>,
+  caller: Caller,
+  lastDay: LocalDate,
+): Promise<string> {
   requirePermission(caller, 'reports.read')
   await caughtUpTo(deps, caller.organizationId, lastDay)
   return inSnapshot(deps.db, (snapshot) => closingText({ pool: snapshot }, caller.organizationId, lastDay))

@@ -61,7 +61,7 @@ describe('while the journal is behind', () => {
       return (db.pool.query as (...all: unknown[]) => unknown)(statement, ...rest)
     }
     const pool = new Proxy(db.pool, { get: (from, name) => (name === 'query' ? counting : Reflect.get(from, name)) })
-    const deps = { db: { ...db, pool } }
+    const deps = { ...service.deps, db: { ...db, pool } }
     const REQUESTS = 40
     const waiting = Promise.all(Array.from({ length: REQUESTS }, () => journalCaughtUp(deps, 1)))
     const open = getTrialBalance(service.deps, caller, { asOf: '2026-02-01' })

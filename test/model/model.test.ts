@@ -4,6 +4,7 @@ import { sequencerJob } from '../../src/services/events/sequencer.ts'
 import { drain } from '../../src/services/jobs/job.ts'
 import { sweepJob } from '../../src/services/loans/sweep.ts'
 import { DEMO_PARTNER } from '../../src/services/organizations/seedDemo.ts'
+import { within } from '../support/patience.ts'
 import { FIRST_DAY, startService, type TestService } from '../support/service.ts'
 import { anyCommands, type LoanCommand, readEverything } from './commands.ts'
 import { type DemoProduct, debtOf, PRODUCTS } from './debt.ts'
@@ -78,7 +79,7 @@ it(
     if (isOfSuite || RUNS >= 60)
       expect([...reached.keys()]).toEqual(expect.arrayContaining(KINDS.map((kind) => `${kind}: done`)))
   },
-  Math.max(180_000, RUNS * 500),
+  within(Math.max(90_000, RUNS * 500)),
 )
 
 it('the feed of events, followed from its beginning, gives each loan as the API answers it', async () => {

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MOST_A_SECOND } from '../../../src/api/limits/limits.ts'
 import { buildApp } from '../../../src/app/app.ts'
 import { operator } from '../../../src/services/access/caller.ts'
 import { createProduct } from '../../../src/services/organizations/products.ts'
@@ -97,10 +98,11 @@ describe('an address that is refused again and again', { timeout: within(60_000)
     })
     const ask = 'GET /v1/loan-products HTTP/1.1\r\nhost: api.localhost\r\n\r\n'
     let longest = 0
-    // As many as it takes for more than 50 of them to be in one second.
-    for (let asked = 1; asked <= 2_000 && longest < 900; asked++) {
+    // As many at once as have to be in one second, however busy the machine is; then as many again, which wait.
+    const atOnce = MOST_A_SECOND + 2
+    for (let asked = atOnce; asked <= 40 * atOnce && longest < 900; asked += atOnce) {
       const began = performance.now()
-      socket.write(ask)
+      socket.write(ask.repeat(atOnce))
       while (answers < asked) await pause(1)
       longest = Math.max(longest, performance.now() - began)
     }

@@ -138,7 +138,7 @@ describe('a walk while the book changes', () => {
     const other = await service.another()
     const open = await service.owner.pool.connect()
     try {
-      await open.query('BEGIN; SELECT pg_current_xact_id()')
+      await open.query('SET idle_in_transaction_session_timeout = 0; BEGIN; SELECT pg_current_xact_id()')
       const records = recordsOf(other)
       const { body: before } = await records.get('/v1/borrowers')
       for (let id = 1; id <= 700; id += 50)

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { within } from '../../support/patience.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { fictionalStatement, smallStatement, statementPdf } from '../../support/statementPdf.ts'
 import { showing } from '../../support/upload.ts'
@@ -71,7 +72,7 @@ describe('a caller who hangs up', () => {
   it('413 payload_too_large: at once by its Content-Length, or once too much has come', async () => {
     const { raw, headers } = showing(Buffer.alloc(11 * 1024 * 1024))
     const told = { ...headers, 'content-length': String(50_000_000) }
-    for (const answer of [await send([raw.subarray(0, 1_000)], told, 5_000), await send([raw], headers)])
+    for (const answer of [await send([raw.subarray(0, 1_000)], told, within(60_000)), await send([raw], headers)])
       expect(answer).toMatchObject({ status: 413, body: expect.stringContaining('"code":"payload_too_large"') })
   })
 

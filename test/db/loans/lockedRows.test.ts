@@ -8,7 +8,7 @@ import { startService, type TestService } from '../../support/service.ts'
 let service: TestService
 let holder: pg.PoolClient
 beforeAll(async () => {
-  service = await startService({}, { lockTimeout: 3_000 })
+  service = await startService({}, { lockTimeout: within(3_000) })
   for (const externalId of ['held', 'free']) {
     await service.post('/v1/customers', { body: { externalId } })
     await lend(externalId)

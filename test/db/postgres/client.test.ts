@@ -293,8 +293,9 @@ describe('isUnavailable', () => {
   })
 
   it('no connection free in time', async () => {
-    const db = openDatabase(fresh.url, { max: 1 })
+    const db = openPatiently(fresh.url, { max: 1 })
     const held = await db.pool.connect()
+    db.setConnectWithin(100)
     expect(isUnavailable(await thrown(() => db.prisma.organization.findMany()))).toBe(true)
     held.release()
     await db.close()

@@ -93,11 +93,15 @@ describe('a server that takes no changes', () => {
     await thrown(fresh.db.pool.query(raise('53200')))
     await new Promise((resolve) => setTimeout(resolve, 600))
     expect(watch.trouble()).toBeUndefined()
-    await thrown(fresh.db.pool.query(raise(code)))
-    await expect.poll(watch.trouble, soon).toContain('its disk is full, or fails')
+    // Where connecting takes long, the watch may say that the database is gone, and that it is back: then no statement is sent.
+    const troubleAfterFault = async () => {
+      await thrown(fresh.db.pool.query(raise(code)))
+      return watch.trouble()
+    }
+    await expect.poll(troubleAfterFault, soon).toContain('its disk is full, or fails')
     expect(watch.reachable()).toBe(true)
     await expect.poll(watch.trouble, soon).toBeUndefined()
-    expect(said).toEqual([
+    expect(said.filter((message) => !/^the database is (gone|back)/.test(message))).toEqual([
       'the database takes no changes: its disk is full, or fails; changes are answered unavailable',
       'the database takes changes again',
     ])
@@ -124,11 +128,15 @@ describe('a server that takes no changes', () => {
     let ahead = 0
     const said: string[] = []
     const note = (message: string) => void said.push(message)
-    const watch = startLivenessProbe(fresh.db, { now: () => Date.now() - ahead, log: { info: note, warn: note } })
+    const start = () => startLivenessProbe(fresh.db, { now: () => Date.now() - ahead, log: { info: note, warn: note } })
     const soon = { timeout: within(10_000), interval: 10 }
+    const first = start()
     await new Promise((resolve) => setTimeout(resolve, 500))
-    expect([said, watch.trouble()]).toEqual([[], undefined])
+    expect([said, first.trouble()]).toEqual([[], undefined])
+    // A clock that jumps while the database is asked seems half as far off: this one differs from the first answer on.
+    await first.stop()
     ahead = 5_000
+    const watch = start()
     await expect.poll(watch.clockAheadMs, soon).toBeGreaterThan(4_000)
     expect(watch.trouble()).toBeUndefined()
     ahead = -90_000

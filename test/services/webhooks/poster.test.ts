@@ -60,7 +60,7 @@ describe('a request to a receiver', () => {
     }
     expect(await posterOf().post(message())).toMatchObject({ status: 200, error: null, text: 'half' })
     receiver.react = () => (response) => void response.writeHead(200).write('never ends')
-    expect(await posterOf({ answerWithinMs: within(400) }).post(message())).toMatchObject({
+    expect(await posterOf({ answerWithinMs: within(5_000) }).post(message())).toMatchObject({
       status: 200,
       error: null,
       text: 'never ends',

@@ -57,6 +57,19 @@ export const testClockReader = ({ pool }: Queries): ((organizationId: number) =>
     },
   })
 
+/**
+ * Returns whether a test clock stands where it was read, and keeps it there until the end of the transaction; false, too, while it is
+ * being moved.
+ */
+export async function holdTestClock({ pool }: Queries, { organizationId, standsAt }: TestClock): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'hold-test-clock',
+    text: `SELECT FROM test_clock WHERE organization_id = $1 AND stands_at IS NOT DISTINCT FROM $2 FOR SHARE SKIP LOCKED`,
+    values: [organizationId, standsAt === null ? null : moment(standsAt)],
+  })
+  return rowCount === 1
+}
+
 /** Sets the clock of a test organization, once the changes of loans that are being saved by the earlier moment are saved. */
 export async function setTestClock({ pool }: Queries, organizationId: number, standsAt: Instant): Promise<void> {
   await pool.query({

@@ -9,6 +9,7 @@ import {
 } from '../../db/book/bookImport.ts'
 import { backoffMs } from '../../db/postgres/errors.ts'
 import type { Queries } from '../../db/queries/statement.ts'
+import { holdTestClock, type TestClock } from '../../db/testClock/testClocks.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import type { Deps } from '../deps.ts'
 
@@ -76,6 +77,8 @@ export interface ImportRun {
   onProgress(mark: ImportMark): void
 }
 
+type ImportDeps = Pick<Deps, 'db' | 'machineNow' | 'testClocks'>
+
 /** The number of lines that are decided and saved together; more where the last ones have the same key. */
 const BATCH: Readonly<Record<ImportKind, number>> = { customers: 2_000, loans: 1_000, transactions: 2_500 }
 const MOST_OF_A_KEY = 1_000
@@ -98,11 +101,12 @@ interface Batch<T> {
  * @throws LendingError `aborted` when other changes were saved first every time; ImportedElsewhereError
  */
 export async function importFile<T>(
-  { db, machineNow }: Pick<Deps, 'db' | 'machineNow'>,
+  deps: ImportDeps,
   { kind, digest, lines, report }: ImportFile<T>,
   importer: Importer<T>,
   { organizationId, stopping, onProgress }: ImportRun,
 ): Promise<{ readonly mark: ImportMark; readonly resumedAt: number; readonly finished: boolean }> {
+  const { db, machineNow } = deps
   const key: ImportKey = { organizationId, kind, digest }
   let mark = await openImport(db, key, machineNow())
   const resumedAt = mark.linesDone
@@ -114,11 +118,11 @@ export async function importFile<T>(
     for await (const batch of batchesOf(lines, resumedAt, BATCH[kind], importer)) {
       if (stopping.aborted) break
       if ([...batch.keys].some((one) => busy.has(one))) await saving
-      const deciding = importer.decide(batch.values)
+      const deciding = decideNow(deps, organizationId, importer, batch.values)
       deciding.catch(() => undefined)
       await saving
       busy = batch.keys
-      saving = saveDecided({ db, key, importer, report, machineNow }, mark, batch, deciding).then((after) => {
+      saving = saveDecided({ ...deps, key, importer, report }, mark, batch, deciding).then((after) => {
         mark = after
         onProgress(mark)
       })
@@ -170,8 +174,26 @@ async function* batchesOf<T>(
   if (ended) throw ended.error
 }
 
+/** A decided batch, and the test clock by which it was decided; none where the organization is a live one. */
+interface Decided {
+  readonly batch: DecidedBatch
+  readonly clock: TestClock | undefined
+}
+
+/** Decides a batch by the clock of its organization as the database has it: another process may have moved it. */
+async function decideNow<T>(
+  { testClocks }: ImportDeps,
+  organizationId: number,
+  importer: Importer<T>,
+  values: Batch<T>['values'],
+): Promise<Decided> {
+  if (testClocks.find(organizationId)) await testClocks.refresh(organizationId)
+  const clock = testClocks.find(organizationId)
+  return { batch: await importer.decide(values), clock }
+}
+
 /** The dependencies of saving batches. */
-interface Saving<T> extends Pick<Deps, 'db' | 'machineNow'> {
+interface Saving<T> extends ImportDeps {
   readonly key: ImportKey
   readonly importer: Importer<T>
   readonly report: Report
@@ -182,15 +204,18 @@ interface Saving<T> extends Pick<Deps, 'db' | 'machineNow'> {
  * @returns the new mark
  */
 async function saveDecided<T>(
-  { db, key, importer, report, machineNow }: Saving<T>,
+  { key, importer, report, ...deps }: Saving<T>,
   before: ImportMark,
   { lines, values }: Batch<T>,
-  deciding: Promise<DecidedBatch>,
+  deciding: Promise<Decided>,
 ): Promise<ImportMark> {
+  const { db, machineNow } = deps
   let decided = await deciding
   for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
     const after = await saveBatch(db, key, before, machineNow(), async (batch) => {
-      const results = await decided.save(batch)
+      const { clock } = decided
+      if (clock && !(await holdTestClock(batch, clock))) return undefined
+      const results = await decided.batch.save(batch)
       if (!results) return undefined
       const refusals = results.flatMap((one, index) =>
         one instanceof LendingError ? [refusalOf(lines[index]!, one)] : [],
@@ -207,9 +232,9 @@ async function saveDecided<T>(
       }
     })
     if (after) return after
-    // Another change was saved first, or has locked one of the loans: 7 s over all tries.
+    // Another change was saved first, or has locked one of the loans, or the test clock was moved: 7 s over all tries.
     await pause(backoffMs(attempt * 3))
-    decided = await importer.decide(values)
+    decided = await decideNow(deps, key.organizationId, importer, values)
   }
   throw new LendingError('aborted', 'the same loans are being changed by many others; run the import again later')
 }

@@ -29,19 +29,34 @@ export interface TestClocks {
 /** Reads the clocks of all test organizations. @param liveNow the clock of the others */
 export async function openTestClocks(db: Db, liveNow: () => number): Promise<TestClocks> {
   const read = testClockReader(db)
-  let known = new Map<number, TestClock>()
+  const known = new Map<number, TestClock>()
+  /** When each was read or set: of two readings at once, that which began last counts, whichever ends last. */
+  const turns = new Map<number, number>()
+  let lastTurn = 0
+  const turnOf = (organizationId: number) => turns.get(organizationId) ?? 0
+  const keep = (clock: TestClock, turn: number): void => {
+    if (turn < turnOf(clock.organizationId)) return
+    known.set(clock.organizationId, clock)
+    turns.set(clock.organizationId, turn)
+  }
   const clocks: TestClocks = {
     now: (organizationId) => known.get(organizationId)?.standsAt ?? liveNow(),
     liveNow,
     find: (organizationId) => known.get(organizationId),
     organizations: () => [...known.keys()],
-    note: (clock) => known.set(clock.organizationId, clock),
+    note: (clock) => keep(clock, ++lastTurn),
     async refresh(organizationId) {
+      const turn = ++lastTurn
       const clock = await read(organizationId)
-      if (clock) known.set(organizationId, clock)
+      if (clock) keep(clock, turn)
     },
     async refreshAll() {
-      known = new Map((await listTestClocks(db)).map((clock) => [clock.organizationId, clock]))
+      const turn = ++lastTurn
+      const found = await listTestClocks(db)
+      for (const clock of found) keep(clock, turn)
+      const there = new Set(found.map(({ organizationId }) => organizationId))
+      for (const organizationId of known.keys())
+        if (!there.has(organizationId) && turnOf(organizationId) < turn) known.delete(organizationId)
     },
   }
   await clocks.refreshAll()

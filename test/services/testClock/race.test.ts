@@ -1,9 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isWaiting, onLoan, waitForSecond } from '../../../src/services/approvals/waiting.ts'
 import { checkBook } from '../../../src/services/book/bookCheck.ts'
+import { type Importer, importFile } from '../../../src/services/book/bookImport.ts'
 import { postTransaction } from '../../../src/services/loans/transactions.ts'
 import { advanceTestClock, resetTestOrganization } from '../../../src/services/testClock/advance.ts'
+import { openTestClocks } from '../../../src/services/testClock/testClocks.ts'
 import { keepJournal } from '../../support/journal.ts'
+import { opsOn } from '../../support/ops.ts'
 import { SANDBOX, type Sandbox, sandboxOf, sandboxOperator } from '../../support/sandbox.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -104,6 +110,31 @@ it('advances once at a time', async () => {
   expect(second!.from).toBe(first!.to)
 })
 
+it('is not put back by a reading of the clocks that began before it was advanced, and ends after', async () => {
+  const [one, other] = instances
+  const { pool } = one.deps.db
+  const [read, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let isHeld = false
+  const slow = async (statement: { name?: string }, ...rest: unknown[]) => {
+    const answer = await (pool.query as (...all: unknown[]) => Promise<unknown>)(statement, ...rest)
+    if (!isHeld || statement.name !== 'list-test-clocks') return answer
+    read.resolve()
+    await held.promise
+    return answer
+  }
+  const from = new Proxy(pool, { get: (target, name) => (name === 'query' ? slow : Reflect.get(target, name)) })
+  const clocks = await openTestClocks({ ...one.deps.db, pool: from }, Date.now)
+  isHeld = true
+  const reading = clocks.refreshAll()
+  await read.promise
+  const { to } = await advanceTestClock(other.deps, sandboxOperator, { days: 3 })
+  await clocks.refresh(SANDBOX)
+  expect(clocks.now(SANDBOX)).toBe(to)
+  held.resolve()
+  await reading
+  expect(clocks.now(SANDBOX)).toBe(to)
+})
+
 it('is checked by the clock that the database has, where this instance does not know yet that it was moved', async () => {
   const [one, other] = instances
   await one.deps.testClocks.refresh(SANDBOX)
@@ -165,4 +196,48 @@ it('lets no action wait on a loan that a reset has deleted since it was read', a
     code: 'not_found',
   })
   expect((await one.owner.pool.query('SELECT FROM pending_action')).rowCount).toBe(0)
+})
+
+describe('an import into a test organization', () => {
+  it('is decided by the clock of the database, where this instance does not know yet that the organization was emptied', async () => {
+    const [one, other] = instances
+    await advanceTestClock(one.deps, sandboxOperator, { days: 90 })
+    const { now } = await resetTestOrganization(other.deps, sandboxOperator)
+    expect(one.deps.now(SANDBOX)).toBeGreaterThan(now + 80 * 86_400_000)
+    const folder = await mkdtemp(join(tmpdir(), 'mkopo-race-'))
+    const [customers, loans] = [join(folder, 'customers.ndjson'), join(folder, 'loans.ndjson')]
+    await writeFile(customers, '{"externalId": "early", "activationDate": "2025-11-01"}\n')
+    const loan = { customerId: 'early', externalId: 'loan-early', productId: 3, principal: 60_000 }
+    await writeFile(loans, `${JSON.stringify({ ...loan, disbursedAt: '2025-12-20T09:30:00+03:00' })}\n`)
+    const files = ['--customers', customers, '--loans', loans]
+    const { code, err } = await opsOn(one)(['book', 'import', '-o', String(SANDBOX), ...files, '--yes', '--json'])
+    await rm(folder, { recursive: true })
+    expect([code, err]).toEqual([0, ''])
+    expect((await checkBook(one.deps)).differences).toEqual([])
+  })
+
+  it('is decided again where the clock was moved since', async () => {
+    const [one, other] = instances
+    const moments: number[] = []
+    const importer: Importer<string> = {
+      keyOf: (value) => value,
+      async decide() {
+        moments.push(one.deps.now(SANDBOX))
+        if (moments.length === 1) await advanceTestClock(other.deps, sandboxOperator, { days: 1 })
+        return { save: async () => ['imported'] }
+      },
+    }
+    async function* lines() {
+      yield { number: 1, raw: {}, read: () => 'a line' }
+    }
+    const file = {
+      kind: 'customers',
+      digest: 'a'.repeat(64),
+      lines: lines(),
+      report: { write: async () => 0 },
+    } as const
+    const run = { organizationId: SANDBOX, stopping: new AbortController().signal, onProgress: () => undefined }
+    expect(await importFile(one.deps, file, importer, run)).toMatchObject({ mark: { imported: 1 }, finished: true })
+    expect(moments).toEqual([expect.any(Number), other.deps.now(SANDBOX)])
+  })
 })

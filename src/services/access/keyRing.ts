@@ -19,6 +19,7 @@ import { createGate, type GateBounds } from '../../toolbox/gate.ts'
 import { createLru } from '../../toolbox/lru.ts'
 import { isFresh } from '../../toolbox/readCache.ts'
 import { createSingleFlight } from '../../toolbox/singleFlight.ts'
+import { createTurns } from '../../toolbox/turns.ts'
 import type { Base } from '../base.ts'
 import { openSecretBox } from '../secretBox.ts'
 
@@ -128,17 +129,14 @@ interface LatestRing {
 /** Keeps the ring that was read last; of two readings at once, the one that began last counts. */
 function keepLatest(first: Ring, readNow: () => Promise<Ring | undefined>): LatestRing {
   let current = first
-  let begun = 0
-  let kept = 0
+  const turns = createTurns<typeof RING>()
   return {
     current: () => current,
     async read() {
-      const turn = ++begun
+      const turn = turns.begin()
       const ring = await readNow()
       invariant(ring, 'a signing key that is active')
-      if (turn < kept) return
-      kept = turn
-      current = ring
+      if (turns.keeps(RING, turn)) current = ring
     },
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { readJournalHead } from '../../db/accounting/journalHead.ts'
 import { readBookedBy, requestBooking, sumAllowance } from '../../db/accounting/provisions.ts'
 import { inSnapshot } from '../../db/postgres/transaction.ts'
@@ -10,7 +9,7 @@ import { dateIn, type LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, invalidArgument, invariant, LendingError } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
-import { journalCaughtUp } from './caughtUp.ts'
+import { journalCaughtUp, whenTaken } from './caughtUp.ts'
 
 type BookDeps = Pick<Deps, 'db' | 'config' | 'now' | 'journalPatience'>
 
@@ -27,10 +26,6 @@ export interface BookedProvisions {
   readonly postings: readonly ProvisionDifference[]
 }
 
-/** The first pause between two looks; the pauses double up to the longest. */
-const FIRST_PAUSE_MS = 25
-const LONGEST_PAUSE_MS = 200
-
 /**
  * Books the provisions of a portfolio as of a day: posts what they differ from the allowance that is booked (contract 9.5),
  * and waits for the postings. The same provisions again post nothing.
@@ -43,7 +38,6 @@ export async function bookProvisions(
   deps: BookDeps,
   caller: Caller,
   request: BookingRequest,
-  mostMs = deps.journalPatience.changeMs,
 ): Promise<BookedProvisions> {
   requirePermission(caller, 'accounting.manage')
   const { db, now, config } = deps
@@ -60,7 +54,7 @@ export async function bookProvisions(
         `the chart of accounts has no account for ${missing.join(' and ')}: set a chart whose slots name one, and book then`,
       )
   })
-  await waitFor(deps, organizationId, changeId, mostMs)
+  await waitForBooking(deps, organizationId, changeId)
   const posted = await inSnapshot(db, (snapshot) => readBookedBy(snapshot, organizationId, changeId))
   return { asOf, postings: posted.map((one) => asDifference(one, provisions)) }
 }
@@ -86,19 +80,18 @@ function asDifference(
 }
 
 /** Waits until the journal has come to a booking. @throws LendingError `unavailable` after the time */
-async function waitFor({ db }: BookDeps, organizationId: number, changeId: bigint, mostMs: number): Promise<void> {
-  const until = performance.now() + mostMs
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    if ((await readJournalHead(db, organizationId)).changeId >= changeId) return
-    if (performance.now() >= until)
-      throw new LendingError(
-        'unavailable',
-        'the provisions are being booked, and the journal has not come to the booking yet; the same request posts nothing twice',
-        [],
-        5,
-      )
-    await pause(pauseMs)
-  }
+async function waitForBooking(deps: BookDeps, organizationId: number, changeId: bigint): Promise<void> {
+  const head = await whenTaken(deps, async () => {
+    const found = await readJournalHead(deps.db, organizationId)
+    return found.changeId >= changeId ? found : undefined
+  })
+  if (head === undefined)
+    throw new LendingError(
+      'unavailable',
+      'the provisions are being booked, and the journal has not come to the booking yet; the same request posts nothing twice',
+      [],
+      5,
+    )
 }
 
 /**

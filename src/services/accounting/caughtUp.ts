@@ -24,15 +24,11 @@ const looks = new WeakMap<WaitDeps['db'], SingleFlight<number, JournalHead>>()
  * its loans is over.
  * @throws LendingError `unavailable` while it has not, after 5 s
  */
-export async function journalCaughtUp(
-  { db, journalPatience }: WaitDeps,
-  organizationId: number,
-  mostMs = journalPatience.readMs,
-): Promise<JournalHead> {
+export async function journalCaughtUp({ db, journalPatience }: WaitDeps, organizationId: number): Promise<JournalHead> {
   const wanted = await lastChange(db, organizationId)
   const hasAll = ({ walkedTo, changeId }: JournalHead) => walkedTo === null && changeId >= wanted
   const head = await readJournalHead(db, organizationId)
-  return hasAll(head) ? head : waitFor(db, organizationId, { hasAll, mostMs })
+  return hasAll(head) ? head : waitFor(db, organizationId, { hasAll, mostMs: journalPatience.readMs })
 }
 
 interface Wanted {
@@ -51,6 +47,23 @@ async function waitFor(db: WaitDeps['db'], organizationId: number, { hasAll, mos
     })
     if (hasAll(head)) return head
     if (performance.now() >= until) throw behind(head)
+  }
+}
+
+/**
+ * Looks at longer and longer pauses until the journal has come to a change of itself: a chart, a close, a booking.
+ * @param look returns what is there then
+ * @returns undefined where nothing is there in time
+ */
+export async function whenTaken<T>(
+  { journalPatience }: Pick<WaitDeps, 'journalPatience'>,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const until = performance.now() + journalPatience.changeMs
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const found = await look()
+    if (found !== undefined || performance.now() >= until) return found
+    await pause(pauseMs)
   }
 }
 

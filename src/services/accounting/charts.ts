@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { readCharts } from '../../db/accounting/charts.ts'
 import { hasBooked } from '../../db/accounting/provisions.ts'
 import { readNewestChart, type SetChart, setChart as saveChart } from '../../db/accounting/setChart.ts'
@@ -14,7 +13,7 @@ import { LAST_DATE, type LocalDate } from '../../domain/dates.ts'
 import { failedPrecondition, LendingError } from '../../domain/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
-import { journalCaughtUp } from './caughtUp.ts'
+import { journalCaughtUp, whenTaken } from './caughtUp.ts'
 import { readTurnovers } from './trialBalance.ts'
 
 /** The chart of an organization, and since when it counts. */
@@ -41,10 +40,6 @@ export async function getChart({ db }: Pick<Deps, 'db'>, caller: Caller): Promis
 
 const AGAIN_SECONDS = 1
 
-/** The first pause between two looks; the pauses double up to the longest. */
-const FIRST_PAUSE_MS = 25
-const LONGEST_PAUSE_MS = 200
-
 /**
  * Sets the chart of the caller's organization, and waits until the journal has come to it: after 10 s, the answer says
  * that it has not. The same chart again makes no new version.
@@ -55,7 +50,6 @@ export async function setChart(
   deps: Pick<Deps, 'db' | 'now' | 'journalPatience'>,
   caller: Caller,
   request: NewChart,
-  mostMs = deps.journalPatience.changeMs,
 ): Promise<ChartView> {
   requirePermission(caller, 'accounting.manage')
   const { organizationId } = caller
@@ -76,22 +70,10 @@ export async function setChart(
   const set = saved
     ? { version: saved.version, chart: fromStoredChart(saved.chart), inForce: false, countsFrom: null }
     : await getChart(deps, caller)
-  return whenInForce(deps, organizationId, { set, mostMs })
-}
-
-/** Returns a chart that was set, once the journal has come to it; after the time as it is. */
-async function whenInForce(
-  { db }: Pick<Deps, 'db'>,
-  organizationId: number,
-  { set, mostMs }: { readonly set: ChartView; readonly mostMs: number },
-): Promise<ChartView> {
-  const until = performance.now() + mostMs
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    const taken = (await readCharts(db, organizationId)).find(({ version }) => version === set.version)
-    if (taken) return { ...taken, inForce: true }
-    if (performance.now() >= until) return set
-    await pause(pauseMs)
-  }
+  const taken = await whenTaken(deps, async () =>
+    (await readCharts(deps.db, organizationId)).find(({ version }) => version === set.version),
+  )
+  return taken ? { ...taken, inForce: true } : set
 }
 
 /** Requires that the account of each payment channel is in a chart, as an asset. */

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   findPeriod,
   findWaiting,
@@ -16,7 +15,7 @@ import { failedPrecondition, invalidArgument, LendingError } from '../../domain/
 import { stateOf } from '../../domain/loan/loan.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Core, Writing } from '../deps.ts'
-import { journalCaughtUp } from './caughtUp.ts'
+import { journalCaughtUp, whenTaken } from './caughtUp.ts'
 
 /** A month that is closed. */
 export interface ClosedPeriod {
@@ -29,8 +28,6 @@ export interface ClosedPeriod {
 }
 
 type ClosingDeps = Core & Pick<Writing, 'loanBatches'>
-
-const AGAIN_MS = 25
 
 /**
  * Closes the oldest open month, once its last day is over. A month that is closed is answered as it was closed.
@@ -139,26 +136,20 @@ function requireOldest(asked: string, oldest: LocalDate | null): void {
   if (asked > open) throw failedPrecondition(`${asked} cannot be closed before ${open}, the oldest open month`)
 }
 
-/** Waits until the journal has come to a close. @throws LendingError `unavailable` after 10 s */
-async function waitForClose(
-  { db, journalPatience }: ClosingDeps,
-  organizationId: number,
-  firstDay: LocalDate,
-): Promise<ClosedPeriod> {
-  const until = performance.now() + journalPatience.changeMs
-  for (;;) {
-    const period = await findPeriod(db, organizationId, firstDay)
-    const closed = period && closedOf(period)
-    if (closed) return closed
-    if (performance.now() >= until)
-      throw new LendingError(
-        'unavailable',
-        'the month is being closed, and the journal has not come to the close yet; the same request will answer later',
-        [],
-        5,
-      )
-    await pause(AGAIN_MS)
-  }
+/** Waits until the journal has come to a close. @throws LendingError `unavailable` after the time */
+async function waitForClose(deps: ClosingDeps, organizationId: number, firstDay: LocalDate): Promise<ClosedPeriod> {
+  const closed = await whenTaken(deps, async () => {
+    const period = await findPeriod(deps.db, organizationId, firstDay)
+    return period && closedOf(period)
+  })
+  if (closed === undefined)
+    throw new LendingError(
+      'unavailable',
+      'the month is being closed, and the journal has not come to the close yet; the same request will answer later',
+      [],
+      5,
+    )
+  return closed
 }
 
 function closedOf({ month, closedAt, closeSequence, trialBalanceHash }: Period): ClosedPeriod | undefined {

@@ -12,6 +12,7 @@ import type { Queries } from '../../db/queries/statement.ts'
 import { holdTestClock, type TestClock } from '../../db/testClock/testClocks.ts'
 import { LendingError, notFound } from '../../domain/errors.ts'
 import type { Deps } from '../deps.ts'
+import { enterOrganization } from '../testClock/testClocks.ts'
 
 export type { Author } from '../../db/audit/trail.ts'
 export type { ImportKind, ImportMark } from '../../db/book/bookImport.ts'
@@ -77,7 +78,7 @@ export interface ImportRun {
   onProgress(mark: ImportMark): void
 }
 
-type ImportDeps = Pick<Deps, 'db' | 'machineNow' | 'testClocks'>
+type ImportDeps = Pick<Deps, 'db' | 'machineNow' | 'organizations' | 'testClocks'>
 
 /** The number of lines that are decided and saved together; more where the last ones have the same key. */
 const BATCH: Readonly<Record<ImportKind, number>> = { customers: 2_000, loans: 1_000, transactions: 2_500 }
@@ -182,13 +183,13 @@ interface Decided {
 
 /** Decides a batch by the clock of its organization as the database has it: another process may have moved it. */
 async function decideNow<T>(
-  { testClocks }: ImportDeps,
+  deps: ImportDeps,
   organizationId: number,
   importer: Importer<T>,
   values: Batch<T>['values'],
 ): Promise<Decided> {
-  if (testClocks.find(organizationId)) await testClocks.refresh(organizationId)
-  const clock = testClocks.find(organizationId)
+  await enterOrganization(deps, organizationId)
+  const clock = deps.testClocks.find(organizationId)
   return { batch: await importer.decide(values), clock }
 }
 

@@ -2,6 +2,7 @@ import type { Db } from '../../db/postgres/client.ts'
 import { aloneFor } from '../../db/postgres/transaction.ts'
 import { listTestClocks, type TestClock, testClockReader } from '../../db/testClock/testClocks.ts'
 import type { Instant } from '../../domain/dates.ts'
+import { createTurns } from '../../toolbox/turns.ts'
 import type { Base } from '../base.ts'
 import type { Organizations } from '../organizations/organizations.ts'
 import { getOrganization, type Mode, type Organization } from '../organizations/organizations.ts'
@@ -30,33 +31,28 @@ export interface TestClocks {
 export async function openTestClocks(db: Db, liveNow: () => number): Promise<TestClocks> {
   const read = testClockReader(db)
   const known = new Map<number, TestClock>()
-  /** When each was read or set: of two readings at once, that which began last counts, whichever ends last. */
-  const turns = new Map<number, number>()
-  let lastTurn = 0
-  const turnOf = (organizationId: number) => turns.get(organizationId) ?? 0
+  const turns = createTurns<number>()
   const keep = (clock: TestClock, turn: number): void => {
-    if (turn < turnOf(clock.organizationId)) return
-    known.set(clock.organizationId, clock)
-    turns.set(clock.organizationId, turn)
+    if (turns.keeps(clock.organizationId, turn)) known.set(clock.organizationId, clock)
   }
   const clocks: TestClocks = {
     now: (organizationId) => known.get(organizationId)?.standsAt ?? liveNow(),
     liveNow,
     find: (organizationId) => known.get(organizationId),
     organizations: () => [...known.keys()],
-    note: (clock) => keep(clock, ++lastTurn),
+    note: (clock) => keep(clock, turns.begin()),
     async refresh(organizationId) {
-      const turn = ++lastTurn
+      const turn = turns.begin()
       const clock = await read(organizationId)
       if (clock) keep(clock, turn)
     },
     async refreshAll() {
-      const turn = ++lastTurn
+      const turn = turns.begin()
       const found = await listTestClocks(db)
       for (const clock of found) keep(clock, turn)
       const there = new Set(found.map(({ organizationId }) => organizationId))
       for (const organizationId of known.keys())
-        if (!there.has(organizationId) && turnOf(organizationId) < turn) known.delete(organizationId)
+        if (!there.has(organizationId) && turns.keeps(organizationId, turn)) known.delete(organizationId)
     },
   }
   await clocks.refreshAll()

@@ -52,8 +52,13 @@ const of = (amounts: Readonly<Record<number, number>>): Provision[] =>
     amount: BigInt(amount * 100),
   }))
 
-const book = async (asOf: string, provisions: readonly Provision[], mostMs?: number) => {
-  const { postings } = await bookProvisions(service.deps, caller, { asOf, policy, provisions }, mostMs)
+const book = async (
+  asOf: string,
+  provisions: readonly Provision[],
+  changeMs = service.deps.journalPatience.changeMs,
+) => {
+  const deps = { ...service.deps, journalPatience: { ...service.deps.journalPatience, changeMs } }
+  const { postings } = await bookProvisions(deps, caller, { asOf, policy, provisions })
   return postings.map(({ currency, productId, ...amounts }) => [
     `${currency} ${productId ?? 'none'}`,
     ...[amounts.provision, amounts.bookedBefore, amounts.difference].map((amount) => Number(amount) / 100),

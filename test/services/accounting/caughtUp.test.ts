@@ -47,7 +47,8 @@ describe('while the journal is behind', () => {
   })
 
   it('an answer of an open day waits, and is unavailable in the end', async () => {
-    await expect(journalCaughtUp(service.deps, 1, 1)).rejects.toMatchObject({
+    const hasty = { ...service.deps, journalPatience: { ...service.deps.journalPatience, readMs: 1 } }
+    await expect(journalCaughtUp(hasty, 1)).rejects.toMatchObject({
       code: 'unavailable',
       message: 'the journal has not come to the last changes yet; try again in some seconds',
     })
@@ -82,7 +83,8 @@ it('answers a chart that the journal does not come to in time as one that is not
     slots,
     method: 'cash',
   }
-  expect(await setChart(service.deps, caller, request, 1)).toMatchObject({
+  const hasty = { ...service.deps, journalPatience: { ...service.deps.journalPatience, changeMs: 1 } }
+  expect(await setChart(hasty, caller, request)).toMatchObject({
     version: 2,
     inForce: false,
     countsFrom: null,

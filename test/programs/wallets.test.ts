@@ -16,7 +16,11 @@ import { bodyOf, type Known, writeStatements } from '../support/wallets/statemen
 // Messages of all nine providers to two instances, which are killed: from the wallet to the loan, the position and the statement.
 // `npm run try -- wallets` sends 100,000 payments through 200 kills. The lender is a test organization, whose days are held.
 
-const PAYMENTS = Number(process.env.MKOPO_PAYMENTS ?? 360)
+/** With fewer payments the statement of a wallet for a day could be without a line, and the service refuses such a statement. */
+const FEWEST_PAYMENTS = 360
+const PAYMENTS = Number(process.env.MKOPO_PAYMENTS ?? FEWEST_PAYMENTS)
+if (!(PAYMENTS >= FEWEST_PAYMENTS))
+  throw new Error(`MKOPO_PAYMENTS is ${process.env.MKOPO_PAYMENTS}: it must be a number, ${FEWEST_PAYMENTS} or more`)
 const KILLS = Number(process.env.MKOPO_KILLS ?? 1)
 const SEED = Number(process.env.MKOPO_SEED ?? 1)
 /** So that the statement of a wallet for a day has less lines than a body may have. */

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import pg from 'pg'
+import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { reachedTests } from '../../test/support/quick/reach.ts'
 import { textsOfAll } from '../../test/support/quick/repository.ts'
 import { chooseMutants, type Mutant } from './choose.ts'
@@ -69,6 +70,22 @@ async function failuresOf(
   }
 }
 
+/** Starts the server of the tests, which copies rows by logical replication: some tests move an organization to another book. */
+async function startServer(directory: string): Promise<EmbeddedServer> {
+  const nothing = () => undefined
+  const options = { directory, durable: false, log: { debug: nothing, info: nothing, warn: nothing } }
+  const first = await startEmbedded(options)
+  try {
+    const admin = new pg.Client(first.url)
+    await admin.connect()
+    await admin.query('ALTER SYSTEM SET wal_level = logical')
+    await admin.end()
+  } finally {
+    await first.stop()
+  }
+  return startEmbedded(options)
+}
+
 /** Copies the files of a repository to a new folder, which shares its packages. */
 async function copyOf(root: string, files: Iterable<string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mkopo-mutants-'))
@@ -125,8 +142,7 @@ const texts = textsOfAll(root)
 const folder = await copyOf(root, texts.keys())
 const directory = await mkdtemp(join(tmpdir(), 'mkopo-mutants-data-'))
 await chmod(directory, 0o755)
-const nothing = () => undefined
-const server = await startEmbedded({ directory, durable: false, log: { debug: nothing, info: nothing, warn: nothing } })
+const server = await startServer(directory)
 try {
   await tryMutants(root, { folder, databaseUrl: server.url }, texts)
 } finally {

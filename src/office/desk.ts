@@ -47,9 +47,6 @@ export type SayOnPage = Say<PageWord>
 
 const SAY = { en: speak<PageWord>(PAGE_WORDS, 'en'), sw: speak<PageWord>(PAGE_WORDS, 'sw') } as const
 
-/** Returns the words of a language. */
-export const sayIn = (language: Language): SayOnPage => SAY[language]
-
 /** Returns the word for a name of the contract, such as a status; the name itself where the table has none. */
 export const sayName = (say: SayOnPage, name: string): string =>
   Object.hasOwn(PAGE_WORDS, name) ? say(name as PageWord) : name

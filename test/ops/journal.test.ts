@@ -55,6 +55,8 @@ describe('mkopo journal', () => {
     expect((await ops('journal balance-sheet --csv')).out).toMatch(/,TZS,total,result,,,10000\.00\n$/)
     const csv = await ops('journal income-statement --from 2026-02-01 --to 2026-02-28 --csv')
     expect(csv.out).toMatch(/,TZS,total,result,,,0\.00\n$/)
+    const day = await ops('journal income-statement --from 2026-01-31 --to 2026-01-31')
+    expect(day.err).toMatch(/^booked, 2026-01-31 to 2026-01-31, up to event \d+\n$/)
   })
 
   it('income-statement refuses days in the wrong order, two formats, and a missing day', async () => {

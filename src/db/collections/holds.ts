@@ -58,7 +58,7 @@ const standing = statement<{ organizationId: number; loanIds: readonly bigint[];
 )
 
 /** Reads the holds of some loans that count on a day or later. */
-export const readStandingHolds = async (
+const readStandingHolds = async (
   { pool }: Queries,
   of: { readonly organizationId: number; readonly loanIds: readonly bigint[]; readonly day: LocalDate },
 ): Promise<StoredHold[]> => (await pool.query<StoredHold>(standing(of))).rows

@@ -47,12 +47,6 @@ export function codeOf(chart: Pick<Chart, 'slots'>, slot: Slot): string {
 export const missingSlots = ({ slots }: Pick<Chart, 'slots'>): Slot[] =>
   PROVISION_SLOTS.filter((slot) => slots[slot] === undefined)
 
-/** Returns the account of a slot that has an amount. */
-export function accountOf({ accounts, slots }: Chart, slot: Slot): LedgerAccount {
-  const code = codeOf({ slots }, slot)
-  return accounts.find((account) => account.code === code) ?? { code, name: code, type: 'asset' }
-}
-
 /** Returns whether balances of an account of a type are debits, as a rule. */
 export const isDebitType = (type: AccountType): boolean => type === 'asset' || type === 'expense'
 

@@ -4,7 +4,6 @@ import {
   HOLD_ORDER,
   type HoldEnd,
   insertHold,
-  readStandingHolds,
   releaseHoldOf,
   type StoredHold,
   savePenaltyHolds,
@@ -192,14 +191,6 @@ export async function listHolds(deps: Core, caller: Caller, ref: LoanRef, range:
   const { id: ownerId } = await requireSecuredLoan(deps, caller, ref)
   const part = rangedOf(await findHolds(deps.db, { organizationId, ownerId }, position))
   return { ...part, items: await readable(deps, caller, part.items, WORDS) }
-}
-
-/** Returns the holds of a loan that count today or later. @throws LendingError `not_found` */
-export async function standingHolds(deps: Core, caller: Caller, loanId: bigint): Promise<readonly StoredHold[]> {
-  const { organizationId } = caller
-  const day = dateIn(deps.config.zone, deps.now(organizationId))
-  const holds = await readStandingHolds(deps.db, { organizationId, loanIds: [loanId], day })
-  return readable(deps, caller, holds, WORDS)
 }
 
 /** Returns a hold. @throws LendingError `not_found` */

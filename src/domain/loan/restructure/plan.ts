@@ -10,7 +10,6 @@ export const CHANGE_KINDS = [
   'instalmentAmount',
   'until',
 ] as const
-export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
 /** What a restructure changes of the instalments that owe something. */
 export type ScheduleChange =

@@ -223,6 +223,26 @@ describe('a new chart', () => {
   })
 })
 
+it('a chart keeps the account of a payment channel as an asset, also before it has postings', async () => {
+  const { accounts, slots, method } = (await books.get<ChartWire>('chart')).body
+  const till = { code: 'till-1', name: 'Till', type: 'asset' }
+  expect(await set({ accounts: [...accounts, till], slots, method })).toMatchObject({ status: 200 })
+  const body = { name: 'Till', adapter: 'canonical', account: till.code }
+  const { status, text } = await books.service.post('/v1/payment-channels', {
+    token: books.service.tokens.operator,
+    body,
+  })
+  expect(status, text).toBe(200)
+  for (const others of [[], [{ ...till, type: 'liability' }]])
+    expect(await set({ accounts: [...accounts, ...others], slots, method })).toMatchObject({
+      status: 409,
+      body: {
+        code: 'failed_precondition',
+        details: [{ field: 'accounts', message: 'account till-1 is that of a payment channel: keep it as an asset' }],
+      },
+    })
+})
+
 it('a chart without the slots of provisions and a booking at once: one of them is refused, and the journal is whole', async () => {
   const { version: _, inForce: __, countsFrom: ___, ...chart } = (await books.get<ChartWire>('chart')).body
   const { provision_expense: ____, loan_loss_allowance: _____, ...slots } = chart.slots
